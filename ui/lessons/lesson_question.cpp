@@ -292,7 +292,8 @@ QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& 
     case AnswerVerdict::Wrong:
       return tr("✗ Your answer: %1. Right: %2").arg(said, right);
     case AnswerVerdict::Open:
-      return tr(/*id:you-said-run*/ "Your answer: %1. A run in one of the next steps shows the result.").arg(said);
+      return tr(/*id:you-said-run*/ "Your answer: %1. A run in one of the next steps shows the result.")
+          .arg(said);
     case AnswerVerdict::Unknown:
       return tr("Your answer: %1. The value is not available: %2.")
           .arg(said, QString::fromStdString(question.missing));
@@ -353,6 +354,8 @@ void LessonText::showPage(const QString& markdown, const Theme& theme, int large
                                         QTextDocument::MarkdownNoHTML);
   styleManual(*document(), theme, larger);
   document()->setDocumentMargin(0);
+  // Qt's indent of lists is a quarter of a narrow panel.
+  document()->setIndentWidth(5 * kSpace + larger);
   // The keyboard can only reach links, so a text without links takes no focus from the keyboard.
   setFocusPolicy(markdown.contains(QLatin1String("](")) ? Qt::StrongFocus : Qt::ClickFocus);
   setAccessibleName(document()->toPlainText());

@@ -33,13 +33,16 @@ constexpr int kLeastLarger = 3;       // min additional pixels of letters, for a
 constexpr int kHeightPerPixel = 110;  // height of the window for each additional pixel of letters
 constexpr int kMostPresented = 900;   // max width of the text, pixels
 
-/// Makes a framed text for a running job, an error or a false claim.
-QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
+/// Makes a framed text for a running job, an error, a false claim or an answer. Letters are `larger` pixels
+/// larger than usual.
+QLabel* noteLabel(const QString& text, const Theme& theme, Role edge, int larger) {
   auto* label = new QLabel(text);
   label->setObjectName(QStringLiteral("lessonNote"));
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
-  label->setFont(theme.interfaceFont());
+  QFont font = theme.interfaceFont();
+  font.setPixelSize(font.pixelSize() + larger);
+  label->setFont(font);
   label->setStyleSheet(QStringLiteral("#lessonNote { color: %1; background: %2; border: 1px solid %3; "
                                       "border-left: 3px solid %4; border-radius: 6px; padding: 8px; }")
                            .arg(theme.color(Role::Text).name(), theme.color(Role::Canvas).name(),
@@ -367,7 +370,7 @@ void LessonReader::fillStep() {
     column->addWidget(noteLabel(
         hidden == 1 ? tr(/*id:your-tab-is-hidden*/ "Your open tab is hidden until you leave the lesson.")
                     : tr("Your %1 open tabs are hidden until you leave the lesson.").arg(hidden),
-        m_theme, Role::TextSecond));
+        m_theme, Role::TextSecond, larger()));
   }
   const std::size_t readable = m_course->readable();
   QWidget* added = nullptr;
@@ -386,9 +389,9 @@ void LessonReader::fillStep() {
     connect(save, &QPushButton::clicked, this, &LessonReader::savingWanted);
     column->addWidget(save, 0, Qt::AlignLeft);
   }
-  if (m_course->isBusy()) column->addWidget(noteLabel(tr("Running…"), m_theme, Role::Accent));
+  if (m_course->isBusy()) column->addWidget(noteLabel(tr("Running…"), m_theme, Role::Accent, larger()));
   if (!m_course->problem().isEmpty()) {
-    column->addWidget(noteLabel(m_course->problem(), m_theme, Role::Error));
+    column->addWidget(noteLabel(m_course->problem(), m_theme, Role::Error, larger()));
     auto* again = new QPushButton(tr("Try again"));
     connect(again, &QPushButton::clicked, this, [this] { m_course->goOn(); });
     column->addWidget(again, 0, Qt::AlignLeft);
@@ -467,7 +470,7 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
       if (claim.holds.value_or(false)) continue;
       column.addWidget(
           noteLabel(tr("The text above is false for this model and machine:\n%1").arg(claimText(claim)),
-                    m_theme, Role::Error));
+                    m_theme, Role::Error, larger()));
     }
     const auto holding = std::count_if(claims->begin(), claims->end(), [](const lesson::FilledClaim& claim) {
       return claim.holds.value_or(false);
@@ -685,7 +688,7 @@ void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
       QString text = verdictText(*question, *answer, verdict);
       if (verdict != AnswerVerdict::Open && !question->why.pieces.empty())
         text += QLatin1Char('\n') + plainText(markdownOf(question->why));
-      auto* label = noteLabel(text, m_theme, Role::Accent);
+      auto* label = noteLabel(text, m_theme, Role::Accent, larger());
       label->setObjectName(QStringLiteral("lessonVerdict"));
       label->setStyleSheet(label->styleSheet().replace(QStringLiteral("lessonNote"), label->objectName()));
       label->setAccessibleName(tr("What you expected"));
