@@ -269,9 +269,11 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   const QString text =
       metricPhrase("first-missing-block", QString::number(m_table->rows[row].cells[index].facts.number));
   const QFontMetrics metrics(theme().monoFont());
-  const auto [left, width] = roomBeside(x, kTip, metrics.horizontalAdvance(text) + 1,
-                                        std::min(contentSize().width(), visible.right()));
-  const QRect place(left, cell.bottom() + 2, width, 16);
+  // The labels of the rows stay at the left edge of the view.
+  const int begin = visible.left();
+  const auto [left, width] = roomBeside(x - begin, kTip, metrics.horizontalAdvance(text) + 1,
+                                        std::min(contentSize().width(), visible.right()) - begin);
+  const QRect place(begin + left, cell.bottom() + 2, width, 16);
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, width));
   return place.united(QRect(x - kTip / 2, place.top(), kTip, place.height())).adjusted(-kSpace, 0, kSpace, 0);
