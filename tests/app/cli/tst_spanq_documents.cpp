@@ -478,7 +478,7 @@ void TestSpanqDocuments::pinsFollowTheirAugment() {
 void TestSpanqDocuments::unusedSettingIsWarnedOf() {
   const SpanqResult result = spanq({"explain", "--set", "whom=Otto", write(documentWith(kQuery, kDeclared))});
   QCOMPARE(result.code, 0);
-  QVERIFY2(result.err.find("did you mean \"who\"?") != std::string::npos, result.err.c_str());
+  QVERIFY2(result.err.find("Did you mean \"who\"?") != std::string::npos, result.err.c_str());
 }
 
 void TestSpanqDocuments::runsWithItsSettings() {

@@ -189,10 +189,12 @@ class TestCudaEmulation : public QObject {
   void divergenceIsAFailure_data() {
     QTest::addColumn<int>("variant");
     QTest::addColumn<QString>("text");
-    QTest::newRow("leaves before a barrier") << 0 << "thread 40: found has ended, expected the barrier";
-    QTest::newRow("leaves before its warp") << 1 << "thread 40: found has ended, expected ballot";
+    QTest::newRow("leaves before a barrier")
+        << 0 << "thread 40: Spanscope found has ended, but needs the barrier";
+    QTest::newRow("leaves before its warp") << 1 << "thread 40: Spanscope found has ended, but needs ballot";
     QTest::newRow("another operation") << 2 << "ballot";
-    QTest::newRow("a barrier instead") << 3 << "thread 40: found waits at a barrier, expected ballot";
+    QTest::newRow("a barrier instead")
+        << 3 << "thread 40: Spanscope found waits at a barrier, but needs ballot";
   }
   void divergenceIsAFailure() {
     QFETCH(int, variant);

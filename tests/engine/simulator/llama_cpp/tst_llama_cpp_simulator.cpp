@@ -204,21 +204,22 @@ class TestLlamaCppSimulator : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("message");
     const QString start = R"({"slots": 1, "context": 256, "requests": [)";
-    QTest::newRow("slots") << R"({"slots": 0, "context": 256, "requests": []})"
-                           << worded("line 7: /slots: found 0, expected <whole-number-scenario> 1 to 4096");
+    QTest::newRow("slots")
+        << R"({"slots": 0, "context": 256, "requests": []})"
+        << worded("line 7: /slots: Spanscope found 0, but needs <whole-number-scenario> 1 to 4096");
     QTest::newRow("similarity")
         << R"({"slots": 1, "context": 256, "similarity": 2, "requests": []})"
-        << "line 7: /similarity: found 2, expected a number from 0.000000 to 1.000000";
+        << "line 7: /similarity: Spanscope found 2, but needs a number from 0.000000 to 1.000000";
     QTest::newRow("flag") << R"({"slots": 1, "context": 256, "kv_unified": 1, "requests": []})"
-                          << "line 7: /kv_unified: found 1, expected true or false";
+                          << "line 7: /kv_unified: Spanscope found 1, but needs true or false";
     QTest::newRow("no request") << start + "{}]}"
-                                << "line 7: /requests/0: found no \"request\", expected a value";
+                                << "line 7: /requests/0: Spanscope found no \"request\", but needs a value";
     QTest::newRow("text")
         << start + R"({"request": {"prompt": "Hi"}, "tokens": [1]}]})"
-        << worded("line 7: /requests/0/request/prompt: found \"Hi\", expected <list-token-ids>");
-    QTest::newRow("no reply") << start + R"({"request": {"prompt": [1]}}]})"
-                              << worded(
-                                     "line 7: /requests/0: found no \"tokens\", expected <ids-reply-twin>");
+        << worded("line 7: /requests/0/request/prompt: Spanscope found \"Hi\", but needs <list-token-ids>");
+    QTest::newRow("no reply")
+        << start + R"({"request": {"prompt": [1]}}]})"
+        << worded("line 7: /requests/0: Spanscope found no \"tokens\", but needs <ids-reply-twin>");
   }
   void mistakes() {
     QFETCH(QString, text);
