@@ -221,7 +221,7 @@ std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
       names.emplace_back(name);
       if (std::ranges::find(known, name) != known.end()) continue;
       std::string expected = "the name of an event, one of " + fmt::format("{}", fmt::join(known, ", "));
-      if (const auto meant = query::nearestName(name, known)) expected += "; did you mean " + *meant + "?";
+      if (const auto meant = query::nearestName(name, known)) expected += ". Did you mean " + *meant + "?";
       refuseOption("--only", query::inQuotes(name), expected);
     }
   }

@@ -343,8 +343,9 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
 void warnOfUnusedAnswers(const SharedInputs& book, std::ostream& err) {
   if (book.used == book.given.size()) return;
   warn(err, "--answer", std::to_string(book.given.size()),
-       book.used == 0 ? /*id:none-no-question*/ "none: the query asks no question"
-                      : std::to_string(book.used) + /*id:no-more-questions*/ ": no more questions are asked");
+       book.used == 0 ? /*id:none-no-question*/ "none, because the query asks no question"
+                      : std::to_string(book.used) +
+                            /*id:no-more-questions*/ ", because the query asks no more questions");
 }
 
 void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::ParameterInfo>& parameters,
@@ -379,7 +380,7 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
   if (book.hasAugment || options.retrieval == nullptr) return;
   for (const std::string& name : options.givenForRetrieval)
     warn(streams.err, name, /*id:unused-augment-option*/ "an option of augment",
-         /*id:none-no-augment*/ "none: there is no augment");
+         /*id:none-no-augment*/ "none, because the query has no augment");
 }
 
 namespace {

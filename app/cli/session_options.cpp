@@ -138,8 +138,8 @@ CLI::Validator isChoice(const Setting& setting) {
       [&setting](const std::string& given) {
         if (workbench::mayBe(setting, given)) return std::string();
         const std::string expected = workbench::expectedBeside(setting, given);
-        return expected.empty() ? "there is no " + std::string(setting.key) + " \"" + given + "\""
-                                : "\"" + given + "\" is not valid; expected " + expected;
+        return expected.empty() ? "There is no " + std::string(setting.key) + " \"" + given + "\""
+                                : "Spanscope found \"" + given + "\", but needs " + expected;
       },
       "");
 }

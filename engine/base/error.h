@@ -17,7 +17,7 @@ struct Error {
   std::string found;     ///< the value at this place
   std::string expected;  ///< the value that belongs there
 
-  /// Returns one line, "file: place: found X, expected Y", without the empty parts.
+  /// Returns one line, without the empty parts: "file: place: Spanscope found X, but needs Y".
   std::string message() const;
 
   bool operator==(const Error&) const = default;

@@ -27,9 +27,8 @@ struct Kind {
 
 constexpr std::array kKinds = {
     Kind{"adapter_config.json", /*id:folder-is-adapter*/ "an adapter without its model",
-         "the folder of the model (the adapter is the setting Adapter)"},
-    Kind{"snapshots", /*id:folder-is-cache*/ "a folder of Hugging Face's cache",
-         "a folder in its folder snapshots"},
+         "the folder of the model. Choose the adapter in the setting Adapter"},
+    Kind{"snapshots", /*id:folder-is-cache*/ "a folder of Hugging Face's cache", "a folder inside snapshots"},
     Kind{"model_index.json", "a model that generates images (diffusers)", "a model of texts"},
     Kind{"params.json", "a checkpoint in the format of its author",
          "the same model in Hugging Face's format"},
@@ -76,7 +75,8 @@ void Checkpoint::requireModel() const {
   for (const Kind& kind : kKinds) {
     if (find(kind.file)) throw Failure({m_path.string(), "", kind.found, kind.expected});
   }
-  throw Failure({m_path.string(), "", "This directory has neither config.json nor a GGUF file.",
+  throw Failure({m_path.string(), "",
+                 /*id:folder-no-model*/ "This directory has neither config.json nor a GGUF file.",
                  "a Hugging Face model directory, or a directory with a GGUF file"});
 }
 

@@ -25,7 +25,7 @@ std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight) {
   const std::int64_t columns = weight.columns();
   if (columns > 0 && rowColumns % columns == 0) return columns;
   throw Failure(errorAt("norm", "rows of " + std::to_string(rowColumns) + " columns",
-                        "a multiple of the " + std::to_string(columns) + " of its weight"));
+                        "a multiple of " + std::to_string(columns) + ", the columns of the weight"));
 }
 
 void Backend::mixExperts(const Tensor& /*x*/, const Tensor& /*scores*/,

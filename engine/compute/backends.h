@@ -99,8 +99,8 @@ struct BackendKind {
 /// Makes a kind that this program was built without. `reason`: why the kind is missing.
 BackendKind absentKind(std::string name, std::string reason);
 
-/// A kind in a registry. The kind is known from the start, or its first use opens the kind. Later the kind
-/// does not change. Copies share one kind.
+/// A kind in a registry. An entry has its kind from the start, or opens the kind at its first use. After
+/// that, the kind does not change. Copies share one kind.
 class KindEntry {
  public:
   KindEntry(BackendKind kind);  // NOLINT(google-explicit-constructor): a kind is the usual entry.
@@ -158,7 +158,7 @@ class Backends {
 };
 
 // The kinds of devices that documents and options may name, with the properties known before a device is
-// opened. The registry's row of a kind takes its name from here.
+// opened. BackendKind::name is one of these names.
 
 struct DeviceKind {
   const char* name = "";       ///< "cpu"; its devices are "cuda:0", "cuda:1", …

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Converts logged requests to tokens: with the tokenizer and the chat template of a model, or estimated by
-// characters. Open this file to support another way to count tokens.
+// Converts logged requests to tokens, with the tokenizer and the chat template of a model. Without a model,
+// the code estimates tokens from the length of the text. Open this file to support another way to count
+// tokens.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -42,17 +43,18 @@ class PromptTokenizer {
   virtual ~PromptTokenizer() = default;
   /// Throws Failure if the prompt cannot be rendered, and after a stop.
   virtual PromptTokens tokens(const LoggedRequest& request, const std::stop_token& stop = {}) const = 0;
-  /// Returns the text of each token of the prompt. A token of a border that has no text gets a name in
-  /// brackets, such as "‹role user›". A text can be a part of a UTF-8 character. Contains the secrets of the
-  /// request.
+  /// Returns the text of each token of the prompt. A token without text, such as the beginning of a message,
+  /// has a name in brackets: "‹role user›". A text can be a part of a UTF-8 character. The texts contain the
+  /// secrets of the request.
   virtual std::vector<std::string> pieces(const LoggedRequest& request, const PromptTokens& tokens) const = 0;
-  /// Describes the source of the tokens for the user: "estimated by characters".
+  /// Describes the source of the tokens for the user: "estimated from the length of the text, …".
   virtual std::string setting() const = 0;
   virtual bool isEstimated() const = 0;
 };
 
 /// Counts about four bytes as a token. A token is a piece of a word, of a number, or of white space. A token
-/// is never a part of a character. Pieces begin with words, so equal texts have equal tokens at any place.
+/// is never a part of a character. Each word begins a new piece. Equal texts therefore have equal tokens at
+/// any place.
 std::unique_ptr<PromptTokenizer> makeEstimate();
 
 /// Appends the estimated tokens of a text.

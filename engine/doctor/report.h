@@ -16,7 +16,7 @@ struct Prices {
   std::optional<double> perMillion{};       ///< price of a million computed tokens
 };
 
-/// The texts of a request for tables.
+/// The texts of one request in a row of a table.
 struct RequestRow {
   std::string place;  ///< "log.jsonl:12"
   std::string cached;
@@ -46,9 +46,10 @@ std::string costText(std::uint64_t tokens, const Prices& prices);
 std::string shareText(double share);
 /// "KL 0.0123, 97.1 % of tokens agree (8 requests)"; "–" if nothing was measured.
 std::string qualityText(const std::optional<WayQuality>& quality);
-/// States what the quality of the ways was compared with. Empty: nothing was measured.
+/// Explains qualityText(): the model, the reference and the measure. Empty: nothing was measured.
 std::string qualityNote(const LogReport& report);
-/// The numbers of requests by conversation, in the order of the first request.
+/// Returns the indices of the requests of each conversation. Conversations are in the order of their first
+/// request.
 std::vector<std::vector<std::size_t>> byConversation(const LogReport& report);
 
 /// A JSON document with every number of the report.

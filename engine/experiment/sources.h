@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures which measure of attention finds the documents that an answer used. The code asks generated
+// Tests measures of attention: does a measure find the documents that an answer used? The code asks generated
 // questions. For correct answers, the code counts how often a measure ranks the needed documents above all
 // other documents. Open this file to add a measure, or to change the questions.
 //
@@ -117,8 +117,8 @@ SourceCount countRight(const std::vector<AskedQuestion>& asked);
 /// equal values do not rank above each other.
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read);
 
-/// Returns at most `most` heads whose sum finds most of these questions. The best head comes first, then each
-/// time the head that adds most. The list ends when no head adds anything.
+/// Returns at most `most` heads. Their summed attention finds the documents of most of these questions. The
+/// best head comes first. Each next head adds the most found questions. The list ends when no head adds any.
 std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t most);
 
 }  // namespace spanscope::experiment

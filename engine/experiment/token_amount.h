@@ -79,8 +79,8 @@ std::string durationText(const SecondsRange& seconds);
 class RemainingTime {
  public:
   RemainingTime() = default;
-  /// `steps`: the tokens up to the end of each step, ascending. The steps may be the steps of an experiment
-  /// with fewer repeats of the same places. Empty: every step counts the same.
+  /// `steps`: the tokens up to the end of each step, ascending. The experiment can repeat these steps more
+  /// often. Empty: every step counts the same.
   explicit RemainingTime(const std::vector<TokenAmount>& steps, const SpeedSample& pace = {});
 
   /// Returns the share of the work that is done after this share of the steps, 0 … 1.

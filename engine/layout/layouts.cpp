@@ -22,14 +22,14 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
       .brief = "padding and delimiter tokens",
       .help = "Each child of a plus begins with a delimiter token at a block boundary. The last child of a "
               "cross also begins with a delimiter token. Padding fills the block before a delimiter",
-      .over = "over the padded tokens and not the chat template's text"},
+      .over = "for the padded tokens, not the chat template's text"},
      {.layout = Layout::Cropped,
       .name = "cropped",
       .brief = "padded, and answers truncated to whole blocks",
       .help = "Like padded, and each answer is truncated at its last block boundary. IBM/spnl sends answers "
               "in this form to servers with span support",
       .over =
-          /*id:over-padded-cropped*/ "over the padded and cropped tokens and not the chat template's text"}}};
+          /*id:over-padded-cropped*/ "for the padded and cropped tokens, not the chat template's text"}}};
 
 /// Returns the id of the text as a single token. Otherwise returns an id for the same bytes.
 TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {

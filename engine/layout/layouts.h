@@ -40,7 +40,7 @@ const LayoutInfo& infoOf(Layout layout);
 std::optional<Layout> findLayout(std::string_view name);
 
 /// Returns a policy's exactness with the tokens of a layout. Example: "block attention ✓ · full prefill ≈,
-/// over the padded tokens and not the chat template's text".
+/// for the padded tokens, not the chat template's text".
 std::string exactnessOver(std::string exactness, Layout layout);
 
 /// The ordinary tokens of a vocabulary that serve as padding and delimiters, as in the examples of IBM/spnl

@@ -80,7 +80,7 @@ constexpr std::array kQuantizers = {Quantizer{"awq", "AWQ"},
                                     Quantizer{"torchao", "torchao"},
                                     Quantizer{"quanto", "Quanto"}};
 
-/// Returns "a checkpoint that AWQ quantised".
+/// Returns "a checkpoint that AWQ quantized".
 std::string quantisedBy(const JsonPlace& settings) {
   const JsonPlace method = settings.value().is_object() ? settings.field("quant_method") : settings;
   const std::string stated = method.value().is_string() ? method.textOrEmpty() : std::string();

@@ -36,7 +36,7 @@ struct Diagnostic {
   std::string expected;    ///< the text that belongs there, e.g. "a whole number from 0 to 255"
   std::string hint;        ///< how to correct the fault; may be empty
 
-  /// Returns one sentence: "found X, expected Y; hint".
+  /// Returns one line: "Spanscope found X, but needs Y. Hint.".
   std::string message() const;
   /// Returns one line, "file:line:column: pointer: message", without the unknown parts.
   std::string located(std::string_view file) const;

@@ -18,7 +18,8 @@
 
 namespace spanscope::query {
 
-/// Reads the document of an augment, a list of name and content, and reports errors in this list.
+/// Reads the document of an augment. The document is a list of two values: a name and a content. Reports
+/// errors in this list.
 void readDocument(QueryWalk& walk, SourceDocument& document);
 
 // Reads the fields of an operator from a document of values. The field list of the operator names the keys.

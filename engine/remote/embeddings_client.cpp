@@ -136,7 +136,7 @@ class ReplyReader {
       if (!length) length = vectors[index].size();
       if (vectors[index].size() != *length)
         refuse(place + "/embedding", counted(vectors[index].size(), "number"),
-               /*id:many-first*/ "as many as in the first vector");
+               /*id:many-first*/ "as many numbers as in the first vector");
     }
     return vectors;
   }

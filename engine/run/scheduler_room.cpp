@@ -238,7 +238,7 @@ Error Scheduler::tooLarge(Request& request) const {
   const std::string blocks = counted(needed, "block") + " of " + counted(blockSize, "token") + ".";
   const std::string tooMany = /*id:pool-has*/ "The pool has " + counted(usable, "usable block") + ": " +
                               counted(missing, "block") + " (about " + counted(missing * blockSize, "token") +
-                              ") too many.";
+                              ") too few.";
   if (request.options.team) {
     std::int64_t prompts = 0;
     std::int64_t answers = 0;

@@ -258,7 +258,7 @@ class RisingQueue {
 
   std::vector<Entry> m_batch;  ///< all of one rank, in order
   std::size_t m_next = 0;      ///< first entry of the batch that was not popped
-  std::vector<Entry> m_late;   ///< a heap of the entries that came too late for the buckets
+  std::vector<Entry> m_late;   ///< a heap of entries whose rank was not above the batch's rank when pushed
   std::array<std::vector<Entry>, 33> m_buckets;
   std::vector<Entry> m_spread;  ///< a bucket that is being distributed
   std::uint32_t m_base = 0;     ///< the rank of the batch; no rank in a bucket is lower

@@ -43,8 +43,8 @@ struct MessageText {
   TextChange change = TextChange::Nothing;
 };
 
-/// The text of a message itself, within the range of a message. If messages are merged, a range contains the
-/// texts of several messages.
+/// The text of one message, without the template's text around it. This text is within the range of a
+/// message. If messages are merged, a range contains the texts of several messages.
 struct OwnText {
   TextRange range;
   std::size_t message = 0;
@@ -70,7 +70,8 @@ class MessageFailure final : public Failure {
   std::size_t m_message;
 };
 
-/// A template as a program of Jinja, with values for its variables. Several threads may use one object.
+/// A chat template that Jinja renders, with values for the template's variables. Several threads may use one
+/// object.
 class TemplateProgram {
  public:
   /// `variables`: a JSON object. Its member "messages" is not a variable, but an object with further fields
@@ -78,20 +79,20 @@ class TemplateProgram {
   /// object. Throws Failure if the template cannot render short conversations.
   TemplateProgram(std::string source, const std::string& variables, TemplateProcess& process);
 
-  /// Renders a conversation. To find the bounds of texts, the function also renders marks in place of texts,
-  /// and the first messages alone. The rendering of the real texts must have the same bounds. Throws
-  /// MessageFailure if the template refuses a message, and Failure after a stop or beyond the limits of
+  /// Renders a conversation. More renderings show the bounds of the messages: some have marks in place of the
+  /// texts, and some have only the first messages. All renderings must have the same bounds. Throws
+  /// MessageFailure if the template refuses a message. Throws Failure after a stop, or beyond the limits of
   /// TemplateProcess.
   ConversationText render(std::span<const ConversationMessage> messages, bool generationPrompt = true,
                           const std::stop_token& stop = {}) const;
 
   const std::string& source() const { return m_source; }
-  /// Whether the template writes no texts, but lists of parts: [{"type": "text", "text": "…"}]. Templates of
-  /// models that read pictures do this.
+  /// Whether the template needs each message as a list of parts: [{"type": "text", "text": "…"}]. Templates
+  /// of models that read pictures often need this list.
   bool takesParts() const { return m_takesParts; }
 
-  /// Returns the form of the turns in short conversations: the pieces are raw (TemplatePiece::isRaw). A turn
-  /// is missing if the template refuses its role.
+  /// Returns the template's text before and after each turn of a short conversation, as raw pieces
+  /// (TemplatePiece::isRaw). A turn is missing if the template refuses its role.
   const ChatTemplate& form() const { return m_form; }
 
  private:
@@ -114,7 +115,8 @@ class TemplateProgram {
   bool m_takesParts = false;
   ChatTemplate m_form;
   mutable std::mutex m_mutex;
-  /// How many bytes of the text between two texts belong to the first message; by roles and that text.
+  /// The template writes text between two messages. The map has the number of bytes of this text that belong
+  /// to the first message. The keys are made from the roles and this text.
   mutable std::map<std::string, std::size_t> m_ends;
 };
 

@@ -42,8 +42,9 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
                      "0 to " + std::to_string(state.blockSize));
     }
     if (static_cast<std::size_t>(block.fill) != block.tokens.size()) {
-      return errorAt(place(), counted(block.tokens.size(), "token"),
-                     std::to_string(block.fill) + /*id:fill-of-block*/ ", the fill of the block");
+      return errorAt(
+          place(), counted(block.tokens.size(), "token"),
+          std::to_string(block.fill) + /*id:fill-of-block*/ ", the number of filled slots of the block");
     }
     if (i == 0 && (block.cached || block.references != 0)) {
       return errorAt(place(), /*id:null-block-use*/ "a null block in use",

@@ -26,8 +26,9 @@ struct PanelLayout;
 /// - ByteGroups: panels of packed formats, see fast/byte_panels.h.
 ///
 /// The arithmetic processes the `width` output features of a panel together and reads memory in order. In a
-/// bf16 panel the two halves of a width are interleaved. A shift and a mask therefore split a load of 32-bit
-/// lanes into two f32 vectors. For f16, an instruction widens consecutive elements.
+/// bf16 panel, output features of the first half and of the second half of the width alternate. A shift and a
+/// mask therefore split a load of 32-bit lanes into two f32 vectors. For f16, an instruction widens
+/// consecutive elements.
 ///
 /// A borrowed weight has no data of its own yet. Rows are read in place. Panels of f32, f16 and bf16 are
 /// arranged in parts during a product (see PanelParts).

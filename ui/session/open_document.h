@@ -32,14 +32,14 @@ struct OpenDocument {
   Selection selection;
   SelectionHistory selected;  ///< earlier and later selections
   QString beside;  ///< for a document without a file: its files are read from the folder of this file
-  std::size_t position = 0;  ///< of the scrubber
-  std::size_t results = 0;   ///< results of jobs among this number of events are shown, even after `position`
-  bool following = true;     ///< the newest event is shown
-  std::uint64_t served = 0;  ///< the shown request of a client; 0: none
-  bool isOfLesson = false;   ///< a lesson opened the document; unchanged, it is not kept
-  bool isSetAside = false;   ///< hidden while a lesson is open
-  bool isPreview = false;    ///< the next shown request replaces an unused preview
-  QString failure;           ///< the reason why the last run could not start or failed; else empty
+  std::size_t position = 0;       ///< of the scrubber
+  std::size_t results = 0;        ///< results of jobs are shown up to this event, even after `position`
+  bool following = true;          ///< the newest event is shown
+  std::uint64_t served = 0;       ///< the shown request of a client; 0: none
+  bool isOfLesson = false;        ///< a lesson opened the document; the lesson discards an unchanged document
+  bool isSetAside = false;        ///< hidden while a lesson is open
+  bool isPreview = false;         ///< the next shown request replaces an unused preview
+  QString failure;                ///< the reason why the last run could not start or failed; else empty
   std::optional<RunningJob> job;  ///< the unfinished job about the document's answers
   AskedJobs measured;             ///< the jobs that measure the document
 };

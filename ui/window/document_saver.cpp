@@ -346,8 +346,8 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), opened);
   if (opened != nullptr && opened->chat != query::ChatForm::None && !isDocument && !kept) {
     lost += opened->chat == query::ChatForm::Request
-                ? tr("the form of a chat request, which becomes a query")
-                : tr("the form of a list of chat messages, which becomes a query");
+                ? tr("the chat request: Spanscope saves a query instead")
+                : tr("the list of chat messages: Spanscope saves a query instead");
   }
   // Saving to another document removes nothing, because the opened file stays as it is.
   const bool isOwnFile = path == model.filePath();

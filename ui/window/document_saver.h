@@ -33,7 +33,7 @@ struct FileSituation {
 enum class NoticeAnswer {
   Reload,   ///< take the content of the file; can be undone
   Compare,  ///< show what differs
-  Keep,     ///< keep the document unchanged, and report this change no more
+  Keep,     ///< keep the document unchanged, and do not report this change again
   Save,     ///< write the file again
   SaveAs,
   Dismiss,

@@ -66,7 +66,7 @@ class Screenshots : public QObject {
   void goOnInLesson();
   /// Answers, carries out actions, or goes to the next step. Returns false at the end of the lesson.
   bool continueLesson();
-  /// The picture of the window in its current state.
+  /// Writes the image as PNG into the folder. Returns the error; empty: the image was saved.
   QString save(const QString& name, const QImage& image);
 
   MainWindow& m_window;

@@ -34,7 +34,7 @@ std::string hintForValue(std::string_view rest) {
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
   const std::string_view word = wordAt(rest);
   if (word == "NaN" || word == "Infinity" || word == "-Infinity" || word == "nan" || word == "inf") {
-    return /*id:json-numbers-no*/ "JSON has numbers only, no infinity and no not-a-number";
+    return /*id:json-numbers-no*/ "JSON has no infinity and no NaN";
   }
   if (word == "True" || word == "False" || word == "None")
     return /*id:json-writes-true*/ "JSON writes true, false and null";
@@ -341,7 +341,7 @@ void JsonCursor::skipValue() {
 
 void JsonCursor::expectEnd() {
   if (m_stopped || peek() == JsonKind::End) return;
-  fail(/*id:nothing-after-query*/ "nothing after the query",
+  fail(/*id:nothing-after-query*/ "the end of the text after the query",
        m_text[m_offset] == '{' ? /*id:document-holds-query*/ "A text contains one query" : "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Passes one request to an upstream server, and the answer to the client, while both sides may be slow, break
-// off or leave. Open this file when an answer is delayed, cut or not ended.
+// Passes one request to an upstream server, and passes the answer to the client. Either side can be slow or
+// close its connection at any time. Open this file when an answer is delayed or incomplete.
 #pragma once
 
 #include "engine/remote/gateway/upstream_link.h"

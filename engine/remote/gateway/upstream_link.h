@@ -77,8 +77,8 @@ bool isHopByHop(std::string_view name);
 /// Only one thread at a time may use a link.
 class UpstreamLink {
  public:
-  /// Opens a connection. Throws Failure with the address as its file if there is no connection within
-  /// `access.limits.connect`.
+  /// Opens a connection. Throws Failure if there is no connection within `access.limits.connect`. The file of
+  /// the error is the address.
   UpstreamLink(const std::string& url, const remote::HttpAccess& access);
   ~UpstreamLink();
   UpstreamLink(const UpstreamLink&) = delete;

@@ -23,7 +23,7 @@ struct SubscriberConfig {
   std::uint64_t first = 0;       ///< number of the first needed message; earlier ones are left out
 };
 
-/// Gets what a subscriber receives, in order. All calls come from the subscriber's thread.
+/// Receives the messages and the gaps of a subscriber, in order. All calls come from the subscriber's thread.
 class SubscriberListener {
  public:
   virtual ~SubscriberListener() = default;

@@ -20,7 +20,7 @@ class RecentModels {
 
   /// Returns directories and GGUF files, the newest first, at most kMost.
   std::vector<std::filesystem::path> list() const;
-  /// Puts a model in front. The list has its absolute path.
+  /// Makes this model the newest in the list. The list has the absolute path of the model.
   void note(const std::filesystem::path& model);
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of many rows on tensor cores. A thread block processes 64 pairs of a row and a query head of one
-// key head. Few rows fill a thread block if heads share keys. The thread block processes the segments of its
-// run in prompt order, 64 keys at a time, with one running sum. Open this file to speed up prefill.
+// Attention of many query rows on tensor cores. A thread block processes 64 pairs. A pair is a query row and
+// a query head. All query heads of a thread block share one key head. If many query heads share a key
+// head, few query rows fill a thread block. The thread block processes the segments of its run in prompt
+// order, 64 keys at a time, with one running sum. Open this file to speed up prefill.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"

@@ -260,7 +260,7 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
   };
   row("unknown rule", {"explain", "--rule", "flaten=off", kChat},
       "--rule: Spanscope found a rule \"flaten\", but needs one of");
-  row("rule that was meant", {"run", "--rule", "flaten=off", kChat}, "did you mean flatten?");
+  row("rule that was meant", {"run", "--rule", "flaten=off", kChat}, "Did you mean flatten?");
   row("rule neither on nor off", {"explain", "--rule", "flatten=maybe", kChat}, "--rule");
   row("rule on and off", {"explain", "--rule", "zip=on", "--rule", "zip=off", kChat},
       "--rule: Spanscope found \"zip=off\"");
@@ -276,7 +276,7 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
       "--template: nosuch not in {");
   row("unknown template to export",
       {"export", "--to", "tokens", "--tokenizer", kModel, "--pad", "3", "--template", "nosuch", kChat},
-      "--template: found");
+      "--template: Spanscope found");
   row("more slots than the pool can have", {"run", "--blocks", "3000000", "--block-size", "1024", kChat},
       "--blocks: Spanscope found 3000000, but needs at most 2097151 blocks of 1024 tokens");
   row("more slots to predict", {"explain", "--predict", "--blocks", "3000000", "--block-size", "1024", kChat},
@@ -299,7 +299,7 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
       {"trace", "show", "--only", "block_stored,token_generate", "/nowhere/a.trace"},
       "--only: Spanscope found \"token_generate\", but needs ");
   row("event that was meant", {"trace", "show", "--only", "token_generate", "/nowhere/a.trace"},
-      "did you mean token_generated?");
+      "Did you mean token_generated?");
   row("folder that there is not", {"validate", "--read-from", "/nowhere", kChat}, "--read-from");
   row("id that is none", {"model", "logits", kModel, "--ids", "1,x"}, "--ids: Spanscope found \"x\"");
   row("id with a leading zero", {"model", "logits", kModel, "--ids", "1,02"},
@@ -317,7 +317,7 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
   row("marker of no tokens", {"export", "--to", "lisp", "--plus", "1", kChat},
       "--plus: Spanscope found --to lisp");
   row("tokenizer of no tokens", {"export", "--to", "spnl", "--tokenizer", kModel, kChat},
-      "--tokenizer: found");
+      "--tokenizer: Spanscope found");
   row("passages that are not written", {"export", "--to", "spnl", "--passages", "2", kRetrieve},
       "--passages: Spanscope found --to spnl, but needs --retrieve as well");
   row("trees of a graph", {"explain", "--dot", "--trees", kChat}, "--trees");

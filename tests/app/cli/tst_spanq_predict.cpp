@@ -540,7 +540,7 @@ void TestSpanqPredict::wrongOptions_data() {
       << QStringList{"--as", "sglang", "--cache-reuse", "8"} << "needs --as llama.cpp";
   QTest::newRow("blocks of llama.cpp")
       << QStringList{"--as", "llama.cpp", "--block-size", "8"} << "needs --as vllm";
-  QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "there is no policy";
+  QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "There is no policy";
 }
 
 void TestSpanqPredict::wrongOptions() {

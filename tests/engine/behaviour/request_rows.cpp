@@ -23,8 +23,8 @@ void tooLongForThePool() {
   model.runAll();
   require(model.errors.contains(request), "the request fails");
   const std::string text = model.errors.at(request).message();
-  // What would fit, what was asked for, and by how much that is too much.
-  for (const char* part : {"45 tokens", "12 blocks", "10 blocks", "about 8 tokens", "too many"})
+  // What would fit, what was asked for, and how many blocks are missing.
+  for (const char* part : {"45 tokens", "12 blocks", "10 usable blocks", "about 8 tokens", "too few"})
     require(text.find(part) != std::string::npos, text + " has “" + part + "”");
   same(model.cache.freeBlocks(), std::int64_t{10}, "nothing was taken");
 }

@@ -43,8 +43,8 @@ JsonText readJsonText(std::string text);
 std::string jsonOf(const document::Document& document);
 /// Whether the text means the same query as the document.
 bool saysTheSame(const JsonText& text, const document::Document& document);
-/// Gives the document this query, which was read from the text. An input that was missing stays missing if
-/// the text still has an empty seq there.
+/// Gives the document this query, which was read from the text. If the text has an empty seq in place of a
+/// missing input, the input stays missing.
 void applyJson(document::Document& document, const query::Node& query);
 
 /// The place of the node in the text, in bytes. Nothing: the node is not in the text.
@@ -91,7 +91,7 @@ class JsonView : public InputView {
   void takeCanvas();
   /// Shows the text that was typed into this document before.
   void showTyped();
-  /// Reads typed text before the pause is over.
+  /// Reads typed text immediately, without waiting for a pause in typing.
   void settle();
   void followUnread();
   /// Shows the current state of a large document.

@@ -34,8 +34,8 @@ struct RunChoice {
   bool operator==(const RunChoice&) const = default;
 };
 
-/// Lists these runs. A step through a trace changes the list only if a run begins there. So a new list is
-/// made only if its sources have changed.
+/// Lists the runs of a document. A step of the scrubber changes the list only if a run begins at the new
+/// position. The class makes a new list only if the runs have changed.
 class RunChoices {
  public:
   void follow(const ViewInput& input);
@@ -136,8 +136,8 @@ class Player : public QObject {
  public:
   explicit Player(QObject* parent = nullptr);
 
-  /// Follows the window's trace and position. Another position than the player's own ends the motion. If the
-  /// player was at the end and new events arrived, the motion of the new events starts.
+  /// Follows the window's trace and position. If `position` is not the player's position, the motion ends. If
+  /// the player was at the end and new events arrived, the motion of the new events starts.
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
   /// Sets the function that returns whether pictures may move. If pictures may not move, or if no function is
   /// set, playing shows one event after another.
@@ -156,13 +156,13 @@ class Player : public QObject {
   const Moment& moment() const { return m_moment; }
   std::size_t position() const { return m_position; }
   bool isUnderway() const { return m_moment.isUnderwayAt(m_position); }
-  /// Whether the motion is of new events, and not of playing.
+  /// Whether the current motion shows new events. Playing is another motion.
   bool isLive() const { return m_liveClock.isActive(); }
 
   /// Advances playing by this time. The clock calls this function.
   void advance(double milliseconds);
-  /// Does the same for new events. If the clock is late several times, motion takes too much time. New events
-  /// then do not move for a while.
+  /// Advances the motion of new events by this time. If the clock is late several times, the motion takes too
+  /// much time. New events then appear without motion for a while.
   void advanceLive(double milliseconds);
   /// Goes to a place among the events: 7.5 is halfway through the eighth event.
   void goTo(double place);
