@@ -117,11 +117,31 @@ class TestCacheOrder : public QObject {
     QVERIFY(order->cached > order->tokens * 3 / 4);
     for (std::size_t i = 0; i < first.messages.size(); ++i)
       QCOMPARE(again.messages[i].content, first.messages[i].content);
+    QVERIFY(!order->isMoved() || order->sent.front().size() == 3);
     // Each message keeps its own node.
     QVERIFY(again.messages[1].node != first.messages[1].node || !order->isMoved());
     const std::string text = remote::orderText(*order);
     QVERIFY(text.find(std::to_string(order->cached) + " of " + std::to_string(order->tokens)) !=
             std::string::npos);
+  }
+
+  /// The sent order has the names that the user knows, else numbers with the beginning of the texts.
+  void namesTheSentChildren() {
+    const remote::SentChildren sent{
+        {{.number = 2, .node = "/g/input/plus/1/seq/0", .beginning = "The second"},
+         {.number = 1, .node = "/g/input/plus/0", .beginning = "The first"}}};
+    const remote::NodeNames names{{"/g/input/plus/1", "b.txt"}, {"/g/input/plus/0", "a.txt"}};
+    QCOMPARE(remote::childrenText(sent, names), std::string("b.txt, a.txt"));
+    // The name of a node above all children says nothing.
+    const std::string numbered = remote::childrenText(sent);
+    QCOMPARE(remote::childrenText(sent, {{"/g", "My query"}}), numbered);
+    QCOMPARE(remote::childrenText(sent, {{"/g/input/plus/0", "a.txt"}}), numbered);
+    const std::size_t second = numbered.find("2");
+    QVERIFY(second < numbered.find("The second") && numbered.find("The second") < numbered.find("1"));
+    remote::SentChildren silent = sent;
+    for (remote::SentChild& child : silent.front()) child.beginning.clear();
+    const std::string plain = remote::childrenText(silent);
+    QVERIFY2(plain.find_first_of("(“") == std::string::npos, plain.c_str());
   }
 
   void keepsTheWrittenOrder() {
