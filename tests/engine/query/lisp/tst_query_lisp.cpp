@@ -234,7 +234,7 @@ void TestQueryLisp::olderForms_data() {
       ("1:7" + repeated).c_str());
   row("read", R"((g "m" (read "What?")))",
       R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"ask":"What?"}}})",
-      "1:8: Spanscope found the older name \"read\", but needs (ask text). <it-is-read-as>.\n");
+      "1:8: Spanscope found the older name \"read\", but expects (ask text). <it-is-read-as>.\n");
   row("a byte order mark", "\xEF\xBB\xBF(g \"m\" \"x\" 0 0.0)", plain, read("1:1", "0.0 0").c_str());
 }
 
@@ -288,8 +288,8 @@ void TestQueryLisp::diagnostics_data() {
       "1:7: Spanscope found <text-not-closed>, but needs <closing-double-quote>\n");
   row("escapes", R"((user "\q\xff\u{d800}\u{zz}"))",
       "1:8: Spanscope found <backslash-begins-no>, but needs one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX "
-      "\\u{XXXX}; "
-      "<backslash-itself-written>\n"
+      "\\u{XXXX}. "
+      "<backslash-itself-written>.\n"
       "1:10: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n"
       "1:14: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n"
       "1:22: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n");
@@ -360,9 +360,9 @@ void TestQueryLisp::diagnostics_data() {
       "but needs a lambda: (lambda (name) query)\n"
       "1:88: Spanscope found something else, but needs <name-lambda-given>\n");
   row("files and questions", "(seq (user (file \"b.txt\")) (user (ask \"where?\")) (user (file \"x.bin\")))",
-      "1:12: Spanscope found no file b.txt, but needs a file\n1:34: Spanscope found no answer to where?, but "
-      "needs an "
-      "answer\n"
+      "1:12: Spanscope found no file b.txt, but needs a file\n1:34: Spanscope found no answer to where? "
+      "Spanscope needs an "
+      "answer.\n"
       "1:56: Spanscope found the file \"x.bin\", which is not UTF-8, but needs <text-in-utf8>\n");
   row("not a list of texts", "(plus (take 2 (file \"a.txt\")))",
       "1:15: Spanscope found the text \"text of a\", but needs <list-text-json>\n");
