@@ -3,10 +3,12 @@
 
 #include "engine/base/error.h"
 
+#include <brotli/decode.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <array>
+#include <cstdint>
 
 namespace spanscope::gateway {
 
@@ -72,11 +74,40 @@ class ZstdDecoder final : public ContentDecoder {
   std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> m_stream;
 };
 
+class BrotliDecoder final : public ContentDecoder {
+ public:
+  BrotliDecoder()
+      : m_state(BrotliDecoderCreateInstance(nullptr, nullptr, nullptr), BrotliDecoderDestroyInstance) {
+    if (!m_state) refuseContent("no memory to decompress");
+  }
+
+ private:
+  void decode(std::string_view piece, std::string& content) override {
+    const auto* next = reinterpret_cast<const std::uint8_t*>(piece.data());  // NOLINT: the type of Brotli
+    std::size_t left = piece.size();
+    std::array<std::uint8_t, kDecodedPiece> buffer;  // NOLINT: the decoder writes the used bytes
+    while (!m_hasEnded && content.size() <= kMostBytes) {
+      std::uint8_t* out = buffer.data();
+      std::size_t room = buffer.size();
+      const BrotliDecoderResult result =
+          BrotliDecoderDecompressStream(m_state.get(), &left, &next, &room, &out, nullptr);
+      content.append(reinterpret_cast<const char*>(buffer.data()), buffer.size() - room);
+      if (result == BROTLI_DECODER_RESULT_ERROR) refuseContent("damaged compressed bytes");
+      m_hasEnded = result == BROTLI_DECODER_RESULT_SUCCESS;
+      if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) return;
+    }
+  }
+
+  std::unique_ptr<BrotliDecoderState, void (*)(BrotliDecoderState*)> m_state;
+  bool m_hasEnded = false;
+};
+
 }  // namespace
 
 std::unique_ptr<ContentDecoder> ContentDecoder::make(std::string_view encoding) {
   if (encoding == "gzip" || encoding == "x-gzip" || encoding == "deflate")
     return std::make_unique<ZlibDecoder>();
+  if (encoding == "br") return std::make_unique<BrotliDecoder>();
   if (encoding == "zstd") return std::make_unique<ZstdDecoder>();
   return nullptr;
 }
