@@ -14,6 +14,7 @@
 #include "app/cli/query_options.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/terminal_output.h"
+#include "engine/base/counted.h"
 #include "engine/base/output_file.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
@@ -50,6 +51,7 @@ struct SimulatorOptions {
   std::optional<std::int32_t> slots;  ///< number of slots of llama-server
   std::optional<std::int32_t> chunk;  ///< value of --cache-reuse of llama-server
   std::string trace;                  ///< file for the trace of the simulated cache; empty: no file
+  bool hasOrderNote = false;          ///< the best order is sent with a note
 };
 
 /// A prompt of a plan, and its cache hits.
@@ -184,6 +186,12 @@ void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
       ->needs(as)
       ->group(group);
   command
+      .add_flag(
+          "--order-note", options.hasOrderNote,
+          "Count a message with the written order in the best order, as remote run --order-note sends it")
+      ->needs(as)
+      ->group(group);
+  command
       .add_option("--trace", options.trace,
                   "Record the events of the simulated cache to this trace file, one run per query")
       ->needs(as)
@@ -229,7 +237,7 @@ SimulatorPrediction::SimulatorPrediction(const CLI::App& command, const Predicti
                                      .chunk = simulator.chunk.value_or(0)};
   m_simulator = m_server->open(settings);
   m_cases.emplace(*m_simulator);
-  m_comparison.emplace(*m_simulator);
+  m_comparison.emplace(*m_simulator, workbench::SpanCache(), simulator.hasOrderNote);
   if (simulator.trace.empty()) return;
   // The prompts have the tokenizer of this object.
   m_story.emplace(workbench::SimulatedTraceTitle{.server = m_server,
@@ -325,9 +333,14 @@ struct SendingWay {
   const char* name;
   const char* key;
   std::int64_t workbench::OrderReuse::*cached;
+  bool hasNotes = false;  ///< the prompts have the notes
+
+  std::int64_t computedOf(const workbench::OrderReuse& reuse) const {
+    return reuse.prompt + (hasNotes ? reuse.noteTokens : 0) - reuse.*cached;
+  }
 };
 constexpr SendingWay kSendingWays[] = {{"as written", "as_written", &workbench::OrderReuse::asWritten},
-                                       {"best order", "best_order", &workbench::OrderReuse::best},
+                                       {"best order", "best_order", &workbench::OrderReuse::best, true},
                                        {"as spans", "as_spans", &workbench::OrderReuse::asSpans}};
 
 /// The known speed and prices of a server. Nothing: not measured, or not in the table of prices.
@@ -352,7 +365,7 @@ std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& ra
   TextTable table(std::move(columns));
   for (const SendingWay& way : kSendingWays) {
     const std::int64_t cached = reuse.*way.cached;
-    const std::int64_t computed = reuse.prompt - cached;
+    const std::int64_t computed = way.computedOf(reuse);
     std::vector<std::string> cells{way.name, std::to_string(cached), std::to_string(computed)};
     if (rates.speed) cells.push_back(fixed(rates.secondsFor(computed).value_or(0), 3));
     if (rates.price) cells.push_back(workbench::priceText(rates.price->ofPrompt(computed, cached)));
@@ -362,19 +375,23 @@ std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& ra
   for (const remote::SentChildren& sent : reuse.sent)
     if (!sent.empty()) text += "  best order: " + remote::childrenText(sent, names) + "\n";
   if (!reuse.isExact) text += "  a better order may exist\n";
+  if (reuse.noteTokens > 0)
+    text += "  note about the written order: " + counted(reuse.noteTokens, "token") + "\n";
   if (!rates.speed) text += "  time: not measured; spanq remote run measures the speed of a server\n";
   return text;
 }
 
 nlohmann::ordered_json orderJson(const workbench::OrderReuse& reuse, const ServerRates& rates) {
-  nlohmann::ordered_json json{{"prompt_tokens", reuse.prompt}, {"is_exact", reuse.isExact}};
+  nlohmann::ordered_json json{
+      {"prompt_tokens", reuse.prompt}, {"is_exact", reuse.isExact}, {"order_line_tokens", reuse.noteTokens}};
   json["orders"] = reuse.orders;
   for (const SendingWay& way : kSendingWays) {
     const std::int64_t cached = reuse.*way.cached;
     nlohmann::ordered_json& entry = json[way.key];
     entry["cached_tokens"] = cached;
-    if (const auto seconds = rates.secondsFor(reuse.prompt - cached)) entry["prompt_seconds"] = *seconds;
-    if (rates.price) entry["prompt_price"] = rates.price->ofPrompt(reuse.prompt - cached, cached);
+    const std::int64_t computed = way.computedOf(reuse);
+    if (const auto seconds = rates.secondsFor(computed)) entry["prompt_seconds"] = *seconds;
+    if (rates.price) entry["prompt_price"] = rates.price->ofPrompt(computed, cached);
   }
   return json;
 }

@@ -276,7 +276,7 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
                         {"cached_tokens", own.cached},
                         {"as_written", own.asWritten},
                         {"is_exact", own.isExact},
-                        {"order_line_tokens", own.rankTokens}};
+                        {"order_line_tokens", own.noteTokens}};
     }
     entry["model"] = step.answer.model;
     entry["text"] = step.answer.text;

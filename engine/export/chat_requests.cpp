@@ -48,12 +48,12 @@ class MessageWriter {
     } else if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) {
       for (const plan::PromptNode& child : run->children) write(child);
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
-      writeGroup(plus->children);
+      writeGroup(plus->children, node.node);
     }
   }
 
  private:
-  void writeGroup(const std::vector<plan::PromptNode>& children) {
+  void writeGroup(const std::vector<plan::PromptNode>& children, const NodePath& node) {
     const std::size_t own = m_groups.size();
     if (children.size() > 1) m_groups.emplace_back();
     std::vector<std::size_t> bounds{m_messages.size()};
@@ -61,7 +61,7 @@ class MessageWriter {
       write(child);
       bounds.push_back(m_messages.size());
     }
-    if (children.size() > 1) m_groups[own].bounds = std::move(bounds);
+    if (children.size() > 1) m_groups[own] = {.bounds = std::move(bounds), .node = node};
   }
 
   const std::map<StepIndex, std::size_t>* m_requestOf;

@@ -40,6 +40,7 @@ struct ChatMessage {
 /// bounds[i] to bounds[i + 1].
 struct PlusGroup {
   std::vector<std::size_t> bounds;  ///< ascending
+  NodePath node{};                  ///< the plus
   bool operator==(const PlusGroup&) const = default;
 };
 

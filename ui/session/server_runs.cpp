@@ -70,6 +70,7 @@ void ServerRuns::knowServers() {
     own.protocol = server.protocol;
     own.atOnce = server.atOnce;
     own.keepsOrder = server.keepsOrder;
+    own.hasOrderNote = server.hasOrderNote;
     own.orders = m_orders;
     if (const auto speed = m_speeds.find(server.name); speed != m_speeds.end()) own.speed = speed->second;
     const auto facts = m_serverFacts.find(server.name);

@@ -50,6 +50,7 @@ void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
   if (known == servers.end()) return;
   named.atOnce = known->second.atOnce;
   named.keepsOrder = known->second.keepsOrder;
+  named.hasOrderNote = known->second.hasOrderNote;
   const remote::Protocol* protocol = remote::findProtocol(known->second.protocol);
   if (const std::optional<remote::ServerFacts>& facts = known->second.facts) {
     named.kind = remote::infoOf(facts->kind).name;

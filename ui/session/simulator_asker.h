@@ -33,6 +33,7 @@ struct KnownServer {
   std::string protocol;                                ///< workbench::NamedServer::protocol
   std::size_t atOnce = 0;                              ///< workbench::NamedServer::atOnce
   bool keepsOrder = false;                             ///< workbench::NamedServer::keepsOrder
+  bool hasOrderNote = false;                           ///< workbench::NamedServer::hasOrderNote
   std::optional<experiment::SpeedSample> speed{};      ///< of the runs in this window; nothing: not measured
   std::optional<workbench::TokenPrice> price{};        ///< in the user's table of prices
   std::map<RunId, workbench::MessageOrders> orders{};  ///< the orders that were sent, by run

@@ -573,6 +573,10 @@ std::string titleOf(const RemoteTarget& target) {
   return std::string(infoOf(target.facts.kind).title) + " on " + target.name;
 }
 
+bool isComputed(const RemoteStep& step) {
+  return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
+}
+
 bool SentOrder::isMoved() const {
   return !std::ranges::is_sorted(messages);
 }
@@ -624,8 +628,8 @@ std::string orderText(const SentOrder& order, const NodeNames& names) {
       ". Predicted cached tokens: " + std::to_string(order.cached) + " of " + std::to_string(order.tokens);
   if (order.isMoved()) text += ", or " + std::to_string(order.asWritten) + " in the written order";
   if (!order.isExact) text += ". A better order may exist";
-  if (order.rankTokens > 0)
-    text += ". The line about the written order has " + counted(order.rankTokens, "token");
+  if (order.noteTokens > 0)
+    text += ". The note about the written order has " + counted(order.noteTokens, "token");
   return text;
 }
 

@@ -48,6 +48,11 @@ struct RemoteStep {
   bool isStopped = false;  ///< whether a stop ended the request
 };
 
+/// Whether the server has computed the prompt of a request. A request that was stopped counts as computed,
+/// because servers begin immediately. A request that ended without text for another reason does not: the
+/// server refused the request, or the connection broke off, and then it is unknown.
+bool isComputed(const RemoteStep& step);
+
 /// Receives the progress of an answer, on the thread that waits for the answer.
 struct LocalWatch {
   std::function<void(const std::string& piece)> text;
@@ -78,6 +83,14 @@ using NodeNames = std::map<NodePath, std::string>;
 /// its own. A semicolon separates the children of several plus nodes.
 std::string childrenText(const SentChildren& children, const NodeNames& names = {});
 
+/// A message that gives the model the written order of a plus whose children are sent in another order.
+struct OrderNote {
+  std::size_t group = 0;  ///< index in ChatRequest::groups of the request as written
+  std::size_t place = 0;  ///< index of this message among the sent messages, notes included
+  std::string text;
+  bool operator==(const OrderNote&) const = default;
+};
+
 /// The order of a prompt that was chosen for the cache of a server.
 struct SentOrder {
   std::vector<std::size_t> messages{};  ///< the messages as written, by their indices, in sent order
@@ -87,7 +100,8 @@ struct SentOrder {
   std::int64_t cached = 0;              ///< predicted cached tokens
   std::int64_t asWritten = 0;           ///< predicted cached tokens of the prompt as written
   bool isExact = true;                  ///< false: a better order may exist
-  std::int64_t rankTokens = 0;          ///< tokens of the line about the written order; 0: no line
+  std::vector<OrderNote> notes{};       ///< ascending places; empty: the messages are sent without notes
+  std::int64_t noteTokens = 0;          ///< tokens of all notes, included in `tokens`
   bool isMoved() const;
 };
 /// Returns "Sent order: car.txt, alarm.txt. Predicted cached tokens: 1024 of 1310, or 96 in the written

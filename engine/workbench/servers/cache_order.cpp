@@ -98,15 +98,14 @@ std::string numbersOf(const std::vector<PlusGroup>& groups, const std::vector<st
   return text;
 }
 
-/// A line for the model. Places are those of the sent order, from 1.
-std::string rankLine(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
-  const std::vector<std::size_t> sent = childrenOf(group, placeOf);
-  std::vector<std::size_t> places(group.bounds.size());
+/// The text for the model. Places are those of the sent order, from 1.
+std::string noteText(const std::vector<std::size_t>& sent, std::size_t children) {
+  std::vector<std::size_t> places(children);
   for (std::size_t i = 0; i < sent.size(); ++i) places[sent[i]] = i + 1;
   std::string text = "The texts above are not sorted. Their order of importance, by place:";
-  for (std::size_t child = 0; child + 1 < group.bounds.size(); ++child) {
-    if (places[child] == 0) continue;
-    text += (text.back() == ':' ? " " : ", ") + std::to_string(places[child]);
+  for (const std::size_t place : places) {
+    if (place == 0) continue;  // a child without messages
+    text += (text.back() == ':' ? " " : ", ") + std::to_string(place);
   }
   return text + ".";
 }
@@ -160,6 +159,51 @@ remote::SentChildren sentChildren(const exports::ChatRequest& request, const sim
   return all;
 }
 
+std::vector<remote::OrderNote> orderNotes(const ChatRequest& request,
+                                          const std::vector<std::size_t>& messages) {
+  std::vector<remote::OrderNote> notes;
+  if (messages.size() != request.messages.size()) return notes;
+  const std::vector<std::size_t> placeOf = placesOf(messages);
+  std::size_t end = 0;  ///< of the last outer group
+  for (std::size_t i = 0; i < request.groups.size(); ++i) {
+    const PlusGroup& group = request.groups[i];
+    if (group.bounds.front() < end) continue;  // an inner group
+    end = group.bounds.back();
+    const std::vector<std::size_t> sent = childrenOf(group, placeOf);
+    if (std::ranges::is_sorted(sent)) continue;
+    // A plus keeps its place, so the note has the place after the last message of the plus.
+    notes.push_back(
+        {.group = i, .place = end + notes.size(), .text = noteText(sent, group.bounds.size() - 1)});
+  }
+  return notes;
+}
+
+std::optional<remote::SentOrder> putInOrder(ChatRequest& request, const simulator::ChosenOrder& chosen,
+                                            bool hasOrderNote, const text::Tokenizer& tokenizer,
+                                            const text::ChatTemplate& chat) {
+  remote::SentOrder order{.messages = messagesInOrder(request, chosen),
+                          .children = childrenInOrder(request, chosen),
+                          .tokens = chosen.tokens,
+                          .cached = chosen.cached,
+                          .asWritten = chosen.asWritten,
+                          .isExact = chosen.isExact};
+  if (order.messages.empty()) return std::nullopt;
+  order.sent = sentChildren(request, chosen);
+  if (hasOrderNote) order.notes = orderNotes(request, order.messages);
+  std::vector<ChatMessage> messages;
+  for (const std::size_t message : order.messages) messages.push_back(request.messages[message]);
+  for (const remote::OrderNote& note : order.notes)
+    messages.insert(messages.begin() + static_cast<std::ptrdiff_t>(note.place),
+                    {query::Role::User, note.text, {}, request.groups[note.group].node});
+  if (!order.notes.empty()) {
+    const auto all = static_cast<std::int64_t>(rendered(messages, tokenizer, chat).ids().size());
+    order.noteTokens = std::max<std::int64_t>(0, all - order.tokens);
+    order.tokens = all;
+  }
+  request.messages = std::move(messages);
+  return order;
+}
+
 simulator::OrderRules orderRules(const simulator::Simulator& simulator) {
   constexpr std::int64_t kStep = 16;  ///< a shorter hit is not worth another order
   const std::int64_t block = simulator.shape().blockSize;
@@ -193,17 +237,6 @@ void CacheOrderer::sends(std::size_t request, const remote::RemoteTarget& target
   m_messages.erase(messages);
 }
 
-namespace {
-
-/// Whether the server has computed and cached the prompt. If the request was stopped before the answer, the
-/// prompt counts as computed, because servers begin immediately. If the server refused the request, or
-/// stopped before its first text, the prompt does not count.
-bool isInCache(const remote::RemoteStep& step) {
-  return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
-}
-
-}  // namespace
-
 std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step) {
   const auto found = m_sent.find(step.request);
   if (found == m_sent.end()) return std::nullopt;
@@ -214,7 +247,7 @@ std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step)
   // prediction would be wrong.
   const bool isTree = sent.predicted.simulator.empty();
   const bool isSame = step.answer.promptTokens.value_or(sent.predicted.prompt) == sent.predicted.prompt;
-  if (isInCache(step)) {
+  if (remote::isComputed(step)) {
     answer = sampledTokens({.text = step.answer.text,
                             .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
                            *m_tokenizer, m_chat);
@@ -246,39 +279,15 @@ std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server
                                                        exports::ChatRequest& request,
                                                        bool hasOrderNote) const {
   if (request.groups.empty()) return std::nullopt;
-  std::optional<simulator::ChosenOrder> chosen;
   try {
     const PromptPart prompt = promptPart(request, *m_tokenizer, m_chat);
     const auto first = m_plan->find(simulator::contentOf(prompt));
-    chosen = m_simulators->order(server, facts, prompt,
-                                 first == m_plan->end() ? std::vector<std::uint64_t>() : first->second);
+    const std::optional<simulator::ChosenOrder> chosen = m_simulators->order(
+        server, facts, prompt, first == m_plan->end() ? std::vector<std::uint64_t>() : first->second);
+    return chosen ? putInOrder(request, *chosen, hasOrderNote, *m_tokenizer, m_chat) : std::nullopt;
   } catch (const Failure&) {
     return std::nullopt;  // The request is sent as written.
   }
-  if (!chosen || request.messages.empty()) return std::nullopt;
-  remote::SentOrder sent{.messages = messagesInOrder(request, *chosen),
-                         .tokens = chosen->tokens,
-                         .cached = chosen->cached,
-                         .asWritten = chosen->asWritten,
-                         .isExact = chosen->isExact};
-  if (sent.messages.empty()) return std::nullopt;
-  const std::vector<std::size_t> placeOf = placesOf(sent.messages);
-  sent.sent = sentChildren(request, *chosen);
-  std::vector<ChatMessage> messages;
-  for (const std::size_t message : sent.messages) messages.push_back(std::move(request.messages[message]));
-  sent.children = numbersOf(request.groups, placeOf);
-  request.messages = std::move(messages);
-  const PlusGroup& outer = request.groups.front();
-  if (hasOrderNote && sent.isMoved() && childrenOf(outer, placeOf).size() > 1) {
-    ChatMessage line{query::Role::User, rankLine(outer, placeOf), {}, request.node};
-    const auto place = request.messages.begin() + static_cast<std::ptrdiff_t>(outer.bounds.back());
-    request.messages.insert(place, std::move(line));
-    const std::int64_t all =
-        static_cast<std::int64_t>(rendered(request.messages, *m_tokenizer, m_chat).ids().size());
-    sent.rankTokens = std::max<std::int64_t>(0, all - sent.tokens);
-    sent.tokens = all;
-  }
-  return sent;
 }
 
 }  // namespace spanscope::workbench

@@ -44,6 +44,19 @@ std::string childrenInOrder(const exports::ChatRequest& request, const simulator
 /// Returns the same children with their nodes. `request` has the written order.
 remote::SentChildren sentChildren(const exports::ChatRequest& request, const simulator::ChosenOrder& order);
 
+/// Returns the notes for a request whose messages are sent in this order, by their indices: one note for each
+/// plus outside of every other plus, if its children change places. Every server request, prediction and
+/// gateway uses this function.
+std::vector<remote::OrderNote> orderNotes(const exports::ChatRequest& request,
+                                          const std::vector<std::size_t>& messages);
+
+/// Puts the messages of a request in a chosen order. `hasOrderNote` adds the notes of orderNotes(). Returns
+/// the order. Nothing: the order has other messages, and the request is unchanged. Throws Failure if the
+/// messages cannot be written.
+std::optional<remote::SentOrder> putInOrder(exports::ChatRequest& request,
+                                            const simulator::ChosenOrder& chosen, bool hasOrderNote,
+                                            const text::Tokenizer& tokenizer, const text::ChatTemplate& chat);
+
 /// Returns the rules for a simulated cache.
 simulator::OrderRules orderRules(const simulator::Simulator& simulator);
 

@@ -20,6 +20,7 @@ OrderReuse& OrderReuse::operator+=(const OrderReuse& other) {
   prompt += other.prompt;
   asWritten += other.asWritten;
   best += other.best;
+  noteTokens += other.noteTokens;
   asSpans += other.asSpans;
   hasChoice = hasChoice || other.hasChoice;
   isExact = isExact && other.isExact;
@@ -131,15 +132,25 @@ OrderReuse OrderComparison::serve(const plan::Plan& plan, const text::Tokenizer&
     rules.first = sending.first[index];
     const simulator::ChosenOrder chosen =
         simulator::chooseOrder(parts[index], m_best->cachedBeginnings(), m_counts, rules);
-    const std::vector<TokenId> tokens = joined(texts, chosen.texts);
+    std::vector<TokenId> tokens = joined(texts, chosen.texts);
     if (tokens.empty()) continue;
     reuse.isExact = reuse.isExact && chosen.isExact;
-    reuse.orders[index] = childrenInOrder(requests[index], chosen);
-    reuse.sent[index] = sentChildren(requests[index], chosen);
-    if (!reuse.orders[index].empty()) {
+    exports::ChatRequest sent = requests[index];
+    const std::optional<remote::SentOrder> best = putInOrder(sent, chosen, m_hasOrderNote, tokenizer, chat);
+    if (best && !best->children.empty()) {
       const plan::Step& step = plan.steps[made.stepOf[index]];
       reuse.hasChoice = true;
-      reuse.messages[{step.node, step.copy}] = messagesInOrder(requests[index], chosen);
+      reuse.orders[index] = best->children;
+      reuse.sent[index] = best->sent;
+      reuse.messages[{step.node, step.copy}] = {.messages = best->messages, .notes = best->notes};
+    }
+    if (best && !best->notes.empty()) {
+      reuse.noteTokens += best->noteTokens;
+      sent.groups.clear();  // the messages are in the sent order
+      const PromptPart part = promptPart(sent, tokenizer, chat, unknownAnswer);
+      texts.clear();
+      appendTexts(part, texts);
+      tokens = joined(texts, inOrder(texts.size()));
     }
     const std::vector<TokenId> answer = expectedAnswer(mostOf(index), m_steps + index);
     reuse.best += m_best

@@ -10,6 +10,7 @@
 #include "engine/simulator/servers.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/workbench/servers/server_requests.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,14 +27,15 @@ namespace spanscope::workbench {
 struct OrderReuse {
   std::int64_t prompt = 0;  ///< all tokens
   std::int64_t asWritten = 0;
-  std::int64_t best = 0;  ///< in the best order for the cache
+  std::int64_t best = 0;        ///< in the best order for the cache
+  std::int64_t noteTokens = 0;  ///< tokens of the notes of the best order, which `prompt` does not include
   std::int64_t asSpans = 0;
   bool hasChoice = false;             ///< whether a prompt has a plus with at least two children
   bool isExact = true;                ///< false: a better order may exist
   std::vector<std::string> orders{};  ///< for each request, the children in sent order; empty: no choice.
   std::vector<remote::SentChildren> sent{};  ///< the same children, with their nodes
-  /// The best order of the messages of each step with a choice.
-  std::map<std::pair<NodePath, std::uint32_t>, std::vector<std::size_t>> messages{};
+  MessageOrders messages{};           ///< the best order of each step with a choice
+  std::int64_t bestPrompt() const { return prompt + noteTokens; }
   OrderReuse& operator+=(const OrderReuse& other);
   bool operator==(const OrderReuse&) const = default;
 };
@@ -57,9 +59,13 @@ class SpanCache {
 /// Serves queries, one after the other, in each of the three ways. Each way has its own cache.
 class OrderComparison {
  public:
-  /// The first two caches have the contents of the simulator.
-  explicit OrderComparison(const simulator::Simulator& simulator, SpanCache spans = {})
-      : m_written(simulator.copy()), m_best(simulator.copy()), m_spans(std::move(spans)) {}
+  /// The first two caches have the contents of the simulator. `hasOrderNote`: the best order is sent with
+  /// the notes of orderNotes().
+  OrderComparison(const simulator::Simulator& simulator, SpanCache spans, bool hasOrderNote)
+      : m_written(simulator.copy()),
+        m_best(simulator.copy()),
+        m_spans(std::move(spans)),
+        m_hasOrderNote(hasOrderNote) {}
 
   /// Serves the steps of a plan, as a server without span support gets them. An answer that is not known yet
   /// counts with its max length. `maxTokens`: the limit of answers without another limit. `atOnce`: max
@@ -71,6 +77,7 @@ class OrderComparison {
   std::unique_ptr<simulator::Simulator> m_written;
   std::unique_ptr<simulator::Simulator> m_best;
   SpanCache m_spans;
+  bool m_hasOrderNote;
   simulator::PartCounts m_counts;
   std::size_t m_steps = 0;  ///< steps so far
 };

@@ -41,7 +41,7 @@ struct NamedServer {
   /// Whether the children of each plus keep the order of the query. Otherwise a server with prefix caching
   /// gets the order that its cache serves best.
   bool keepsOrder = false;
-  /// Whether the prompt has a line about the order of the query, if another order was sent.
+  /// Whether the prompt has notes about the order of the query (orderNotes()), if another order was sent.
   bool hasOrderNote = false;
   bool operator==(const NamedServer&) const = default;
 };

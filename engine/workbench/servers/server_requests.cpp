@@ -171,38 +171,65 @@ plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
 
 namespace {
 
-/// Sorts the children of every plus by the places of their messages. `next`: the number of the next message.
-/// Returns the place of the first message; the number of messages if there is none.
-std::size_t reorder(plan::PromptNode& node, const std::vector<std::size_t>& placeOf, std::size_t& next) {
-  std::vector<plan::PromptNode>* children = nullptr;
-  if (auto* run = std::get_if<plan::PromptRun>(&node.value)) children = &run->children;
-  auto* const plus = std::get_if<plan::PromptPlus>(&node.value);
-  if (plus != nullptr) children = &plus->children;
-  if (children == nullptr) return next < placeOf.size() ? placeOf[next++] : (++next, placeOf.size());
-  std::vector<std::pair<std::size_t, std::size_t>> places;
-  std::size_t first = placeOf.size();
-  for (std::size_t i = 0; i < children->size(); ++i) {
-    places.emplace_back(reorder((*children)[i], placeOf, next), i);
-    first = std::min(first, places.back().first);
+/// Puts the messages of a prompt in another order, and adds the notes of this order.
+class Reorderer {
+ public:
+  explicit Reorderer(const MessageOrder& order)
+      : m_notes(order.notes), m_placeOf(order.messages.size(), order.messages.size()) {
+    for (std::size_t place = 0; place < order.messages.size(); ++place)
+      if (order.messages[place] < m_placeOf.size()) m_placeOf[order.messages[place]] = place;
   }
-  if (plus == nullptr) return first;
-  std::ranges::stable_sort(places, {}, &std::pair<std::size_t, std::size_t>::first);
-  std::vector<plan::PromptNode> sorted;
-  for (const auto& [place, child] : places) sorted.push_back(std::move((*children)[child]));
-  *children = std::move(sorted);
-  return first;
-}
+
+  /// Sorts the children of every plus by the places of their messages. Returns the place of the first
+  /// message; the number of messages if there is none.
+  std::size_t reorder(plan::PromptNode& node) {
+    std::vector<plan::PromptNode>* children = nullptr;
+    if (auto* run = std::get_if<plan::PromptRun>(&node.value)) children = &run->children;
+    auto* const plus = std::get_if<plan::PromptPlus>(&node.value);
+    if (plus != nullptr) children = &plus->children;
+    if (children == nullptr)
+      return m_next < m_placeOf.size() ? m_placeOf[m_next++] : (++m_next, m_placeOf.size());
+    // The groups of exports::ChatRequest have the same numbers.
+    const std::size_t group = plus != nullptr && children->size() > 1 ? m_groups++ : kNoGroup;
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    std::size_t first = m_placeOf.size();
+    for (std::size_t i = 0; i < children->size(); ++i) {
+      places.emplace_back(reorder((*children)[i]), i);
+      first = std::min(first, places.back().first);
+    }
+    if (plus == nullptr) return first;
+    std::ranges::stable_sort(places, {}, &std::pair<std::size_t, std::size_t>::first);
+    std::vector<plan::PromptNode> sorted;
+    for (const auto& [place, child] : places) sorted.push_back(std::move((*children)[child]));
+    *children = std::move(sorted);
+    const auto note = std::ranges::find(m_notes, group, &remote::OrderNote::group);
+    if (note != m_notes.end()) {
+      plan::PromptNode message{node.node, plan::PromptMessage{query::Role::User, note->text}};
+      plan::PromptRun run;
+      run.children.push_back(std::move(node));
+      run.children.push_back(std::move(message));
+      node = {.node = run.children.front().node, .value = std::move(run)};
+    }
+    return first;
+  }
+  std::size_t messages() const { return m_next; }
+
+ private:
+  static constexpr std::size_t kNoGroup = std::numeric_limits<std::size_t>::max();
+
+  const std::vector<remote::OrderNote>& m_notes;
+  std::vector<std::size_t> m_placeOf;
+  std::size_t m_next = 0;    ///< number of the next message
+  std::size_t m_groups = 0;  ///< number of the next group
+};
 
 /// Returns a step whose messages have the given order. An order of other messages changes nothing.
-plan::Step inOrder(plan::Step step, const std::vector<std::size_t>& order) {
-  if (order.empty()) return step;
-  std::vector<std::size_t> placeOf(order.size(), order.size());
-  for (std::size_t place = 0; place < order.size(); ++place)
-    if (order[place] < placeOf.size()) placeOf[order[place]] = place;
+plan::Step inOrder(plan::Step step, const MessageOrder& order) {
+  if (order.messages.empty()) return step;
   plan::PromptNode prompt = step.prompt;
-  std::size_t next = 0;
-  reorder(prompt, placeOf, next);
-  if (next == order.size()) step.prompt = std::move(prompt);
+  Reorderer reorderer(order);
+  reorderer.reorder(prompt);
+  if (reorderer.messages() == order.messages.size()) step.prompt = std::move(prompt);
   return step;
 }
 
@@ -274,7 +301,7 @@ std::vector<ServerPrompt> PromptWriter::write(const SentQuery& sent, const std::
   if (!parsed.query) throw Failure(errorAt("query", "an unreadable query", "the query of a run"));
   MessageOrders orders;
   for (const auto& [name, answer] : sent.answers)
-    if (!answer.order.empty()) orders[name] = answer.order;
+    if (!answer.order.messages.empty()) orders[name] = answer.order;
   return write(*parsed.query, sent.settings, &sent, orders, stop);
 }
 

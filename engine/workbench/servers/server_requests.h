@@ -79,15 +79,22 @@ ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts
 /// A step of a query: its node, and the number of the copy.
 using StepName = std::pair<NodePath, std::uint32_t>;
 
+/// The order of the messages of a step.
+struct MessageOrder {
+  std::vector<std::size_t> messages{};     ///< remote::SentOrder::messages; empty: as written
+  std::vector<remote::OrderNote> notes{};  ///< remote::SentOrder::notes
+  bool operator==(const MessageOrder&) const = default;
+};
+using MessageOrders = std::map<StepName, MessageOrder>;
+
 /// The answer of a step.
 struct SentAnswer {
   std::string text;
   bool endedItself = true;  ///< the answer ended with an end token, and not at its limit
   std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
   std::optional<std::int64_t>
-      promptTokens{};  ///< prompt tokens that the server counted; nothing: not reported.
-  /// remote::SentOrder::messages of the request. Empty: the messages were sent as written.
-  std::vector<std::size_t> order{};
+      promptTokens{};    ///< prompt tokens that the server counted; nothing: not reported.
+  MessageOrder order{};  ///< of the messages of the request
   bool operator==(const SentAnswer&) const = default;
 };
 
@@ -143,9 +150,6 @@ std::string chatRefusal(const query::Node& query);
 /// Returns the plan of a query for servers without span support. An inner prompt is sent once, and its answer
 /// is a message of the outer prompt. Throws Failure if the query cannot be planned.
 plan::Plan chatPlan(const query::Node& query, const RunSettings& settings);
-
-/// The order of the messages of steps, as remote::SentOrder::messages.
-using MessageOrders = std::map<StepName, std::vector<std::size_t>>;
 
 /// Writes prompts with one tokenizer and one chat template. The object keeps the ids of all texts. A similar
 /// next query is therefore written quickly. Not thread-safe.

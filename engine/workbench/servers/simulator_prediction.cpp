@@ -193,7 +193,7 @@ std::optional<SimulatorPredictions> SimulatorPredictor::prediction(const PromptM
     if (!predictions.problem.empty()) prediction.problem = predictions.problem;
     if (!prediction.problem.empty()) continue;
     try {
-      prediction.orders = OrderComparison(*place.simulator, m_spans)
+      prediction.orders = OrderComparison(*place.simulator, m_spans, place.hasOrderNote)
                               .serve(chatPlan(query, settings), *model.tokenizer, *model.chat,
                                      settings.maxTokens, place.atOnce);
       if (place.isOrdered && prediction.orders.hasChoice)
@@ -270,6 +270,7 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
   }
   if (named.atOnce > 0) place.atOnce = named.atOnce;
   place.isOrdered = !named.keepsOrder;
+  place.hasOrderNote = place.isOrdered && named.hasOrderNote;
   place.prediction.id = "server " + named.server;
   place.prediction.server = named.server;
   place.prediction.version = named.version;
@@ -379,7 +380,7 @@ std::optional<TracedPrediction> SimulatorPredictor::trace(
   try {
     MessageOrders orders;
     if (own->isOrdered) {
-      orders = OrderComparison(*own->simulator)
+      orders = OrderComparison(*own->simulator, {}, own->hasOrderNote)
                    .serve(chatPlan(query, settings), *model.tokenizer, *model.chat, settings.maxTokens,
                           own->atOnce)
                    .messages;

@@ -239,6 +239,7 @@ struct NamedSimulator {
   remote::CacheFacts cache{};
   bool takesSpans = false;  ///< the server gets whole queries, which simulators do not support
   bool keepsOrder = false;  ///< NamedServer::keepsOrder
+  bool hasOrderNote = false;  ///< NamedServer::hasOrderNote
   std::size_t atOnce = 0;   ///< NamedServer::atOnce
   std::string version{};    ///< as reported; empty: not reported
   /// ServerFacts::protocols of a server that uses the first protocol that can express a query. `takesSpans`
@@ -297,6 +298,7 @@ class SimulatorPredictor {
     bool isSilent = false;                            ///< the simulator has no prediction for any query
     std::size_t atOnce = 1;                           ///< max requests of a run at the same time
     bool isOrdered = false;                           ///< gets the best order
+    bool hasOrderNote = false;                        ///< gets the notes of this order
 
     bool gets(const ServerPrompt& prompt);
   };

@@ -55,9 +55,10 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
     if (m_orderer != nullptr) m_orderer->sends(request, m_targets[target]);
   }
   void orders(std::size_t request, const remote::SentOrder& order) override {
-    std::map<StepName, std::vector<std::size_t>> orders = m_job.m_orders.get();
+    MessageOrders orders = m_job.m_orders.get();
     const std::size_t copy = remote::copyOf(m_requests, request).number - 1;
-    orders[{m_requests[request].node, static_cast<std::uint32_t>(copy)}] = order.messages;
+    orders[{m_requests[request].node, static_cast<std::uint32_t>(copy)}] = {.messages = order.messages,
+                                                                            .notes = order.notes};
     m_job.m_orders.set(std::move(orders));
   }
   void changesProtocol(std::size_t /*request*/, std::size_t /*target*/, const Error& /*refusal*/,

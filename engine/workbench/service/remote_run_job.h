@@ -73,9 +73,8 @@ class RemoteRunJob final : public Job {
   /// runs. Events have paths in the query that runs. The map is known before the first event. Empty: the
   /// paths are the same. Any thread may call this function.
   std::map<NodePath, NodePath> origins() const { return m_origins.get(); }
-  /// The orders of the messages that were sent so far, by step, as remote::SentOrder::messages. Any thread
-  /// may call this function.
-  std::map<StepName, std::vector<std::size_t>> orders() const { return m_orders.get(); }
+  /// The orders of the messages that were sent so far. Any thread may call this function.
+  MessageOrders orders() const { return m_orders.get(); }
 
  private:
   class Watcher;
@@ -95,7 +94,7 @@ class RemoteRunJob final : public Job {
   Published<std::string> m_asking;
   Published<std::map<std::string, remote::ServerFacts>> m_facts;
   Published<std::map<NodePath, NodePath>> m_origins;
-  Published<std::map<StepName, std::vector<std::size_t>>> m_orders;
+  Published<MessageOrders> m_orders;
   std::atomic<bool> m_isStopped = false;
 };
 

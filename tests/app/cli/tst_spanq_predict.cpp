@@ -71,6 +71,7 @@ class TestSpanqPredict : public QObject {
   void otherServers_data();
   void otherServers();
   void otherServersSayWhy();
+  void bestOrderHasItsNote();
   void lengthsOfAnswers();
   void wrongOptions_data();
   void wrongOptions();
@@ -476,6 +477,24 @@ void TestSpanqPredict::otherServersSayWhy() {
   QVERIFY2(holds(judge.out, "  <prompt-holds-a-reply>"), judge.out.c_str());
   const SpanqResult small = spanq(joined({"explain", "--as", "vllm", "--blocks", "4"}, {}, {"rag.json"}));
   QVERIFY2(holds(small.out, "  <not-foretold-query>\n"), small.out.c_str());
+}
+
+/// The best order counts the note that `remote run --order-note` sends.
+void TestSpanqPredict::bestOrderHasItsNote() {
+  const auto ordersOf = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"explain", "--as", "sglang", "--json"});
+    const SpanqResult result = spanq(joined(options, {}, {"rag.json", "rag-swapped.json"}));
+    return Json::parse(result.out.substr(result.out.rfind("\n{\n"))).at("simulator").at("orders");
+  };
+  const Json plain = ordersOf({});
+  const Json noted = ordersOf({"--order-note"});
+  QCOMPARE(plain.at("order_line_tokens").get<int>(), 0);
+  QVERIFY(noted.at("order_line_tokens").get<int>() > 0);
+  QVERIFY(noted.at("prompt_tokens") == plain.at("prompt_tokens"));
+  QVERIFY(noted.at("as_written") == plain.at("as_written"));
+  // The note of the last query differs from the prompt of the first query.
+  QVERIFY(noted.at("best_order").at("cached_tokens").get<int>() <
+          plain.at("best_order").at("cached_tokens").get<int>());
 }
 
 /// The tokens that llama-server keeps in a slot depend on the unknown length of the answer: such counts are

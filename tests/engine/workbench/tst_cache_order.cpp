@@ -15,6 +15,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -67,13 +68,16 @@ struct Served {
     orderer = std::make_unique<CacheOrderer>(simulators, model.tokenizer, model.chat);
     orderer->use(target, keepsOrder, hasOrderNote);
   }
-  /// Sends a request, and returns its order.
-  std::optional<remote::SentOrder> send(exports::ChatRequest& request) {
+  /// Sends a request, and returns its order. `brokenBy`: why the request has no answer.
+  std::optional<remote::SentOrder> send(exports::ChatRequest& request, const std::string& brokenBy = {}) {
     std::optional<remote::SentOrder> order = target.arrange(0, request);
     orderer->sends(0, target);
     remote::RemoteStep step;
-    step.answer.text = "One";
-    step.answer.finish = "stop";
+    step.brokenBy = brokenBy;
+    if (brokenBy.empty()) {
+      step.answer.text = "One";
+      step.answer.finish = "stop";
+    }
     orderer->ends(step);
     return order;
   }
@@ -144,6 +148,16 @@ class TestCacheOrder : public QObject {
     QVERIFY2(plain.find_first_of("(“") == std::string::npos, plain.c_str());
   }
 
+  void refusedPromptsAreNotCached() {
+    Served served(remote::ServerKind::Vllm);
+    exports::ChatRequest refused = requestOf(queryOf({"a", "b", "c"}));
+    QVERIFY(served.send(refused, "status 400"));
+    exports::ChatRequest again = requestOf(queryOf({"a", "b", "c"}));
+    QCOMPARE(served.send(again)->cached, std::int64_t{0});
+    exports::ChatRequest third = requestOf(queryOf({"a", "b", "c"}));
+    QVERIFY(served.send(third)->cached > 0);
+  }
+
   void keepsTheWrittenOrder() {
     Served served(remote::ServerKind::Vllm, true);
     exports::ChatRequest request = requestOf(queryOf({"a", "b", "c"}));
@@ -176,15 +190,37 @@ class TestCacheOrder : public QObject {
     const auto order = served.send(second);
     QVERIFY(order && order->isMoved());
     QCOMPARE(order->children, std::string("3, 2, 1"));
-    QVERIFY(order->rankTokens > 0);
+    QVERIFY(order->noteTokens > 0);
+    QCOMPARE(order->notes.size(), std::size_t{1});
     QCOMPARE(second.messages.size(), std::size_t{6});
     QVERIFY(second.messages[4].content.ends_with("3, 2, 1."));
+  }
+
+  /// Each outer plus whose children change places has a note, after its last child.
+  void notesOfSeveralPluses() {
+    const exports::ChatRequest request = requestOf(
+        R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"a"},{"user":"b"}]},{"user":"then"},)"
+        R"({"plus":[{"user":"c"},{"cross":[{"user":"x"},{"plus":[{"user":"d"},{"user":"e"}]}]}]},)"
+        R"({"user":"Which?"}]}}})");
+    QCOMPARE(request.groups.size(), std::size_t{3});
+    QVERIFY(orderNotes(request, {0, 1, 2, 3, 4, 5, 6, 7}).empty());
+    // Only the children of the inner plus change places.
+    QVERIFY(orderNotes(request, {0, 1, 2, 3, 4, 6, 5, 7}).empty());
+    const auto last = orderNotes(request, {0, 1, 2, 4, 5, 6, 3, 7});
+    QCOMPARE(last.size(), std::size_t{1});
+    QCOMPARE(last.front().group, std::size_t{1});
+    QCOMPARE(last.front().place, std::size_t{7});
+    const auto both = orderNotes(request, {1, 0, 2, 4, 5, 6, 3, 7});
+    QCOMPARE(both.size(), std::size_t{2});
+    QCOMPARE(both.front().place, std::size_t{2});
+    QCOMPARE(both.back().place, std::size_t{8});
+    QVERIFY(both.front().text.ends_with("2, 1."));
   }
 
   void comparesOrdersAndSpans() {
     const Model model;
     const auto simulator = simulator::kVllm.open({.cacheTokens = 0, .blockSize = 16, .slots = 0, .chunk = 0});
-    OrderComparison comparison(*simulator);
+    OrderComparison comparison(*simulator, {}, false);
     const auto serve = [&](const std::string& json) {
       return comparison.serve(planOf(json), *model.tokenizer, model.chat, 16, 8);
     };
@@ -231,8 +267,52 @@ class TestCacheOrder : public QObject {
     QVERIFY(written.prompts.empty());
     QCOMPARE(std::int64_t(written.present.at(0).cached), written.orders.asWritten);
     // The earlier query was sent backwards, so the written order is a hit now.
-    sent.answers[{"", 0}].order = {0, 3, 2, 1, 4};
+    sent.answers[{"", 0}].order.messages = {0, 3, 2, 1, 4};
     QVERIFY(predicted().orders.asWritten > all * 3 / 4);
+  }
+
+  /// The predicted prompts have the notes that a run sends.
+  void predictsTheNotes() {
+    Served served(remote::ServerKind::Vllm, false, true);
+    const std::string written = queryOf({"a", "b", "c"});
+    const std::string swapped = queryOf({"c", "b", "a"});
+    SentQuery sent{.run = 1, .queryJson = written, .settings = {}, .answers = {}};
+    exports::ChatRequest first = requestOf(written);
+    const auto firstOrder = served.send(first);
+    QVERIFY(firstOrder);
+    sent.answers[{"", 0}] = {.text = "One",
+                             .server = "gpu-3",
+                             .order = {.messages = firstOrder->messages, .notes = firstOrder->notes}};
+    const PromptModel promptModel{.id = "m", .tokenizer = served.model.tokenizer, .chat = &served.model.chat};
+    const auto predicted = [&](const std::vector<SentQuery>& all, bool hasOrderNote) {
+      SimulatorPredictor predictor;
+      const NamedSimulator named{.server = "gpu-3", .kind = "vllm", .hasOrderNote = hasOrderNote};
+      return predictor.prediction(promptModel, *query::parseJson(swapped).query, {}, all, {named}, {})
+          ->simulators.back();
+    };
+    const SimulatorPrediction next = predicted({sent}, true);
+    const SimulatorPrediction plain = predicted({sent}, false);
+    exports::ChatRequest second = requestOf(swapped);
+    const auto order = served.send(second);
+    QVERIFY(order && order->noteTokens > 0);
+    QCOMPARE(next.prompts.at(0).tokens(),
+             chatTokens(second.messages, *served.model.tokenizer, served.model.chat));
+    QCOMPARE(next.orders.noteTokens, order->noteTokens);
+    QCOMPARE(next.orders.bestPrompt(), order->tokens);
+    QCOMPARE(next.present.at(0).cached, next.orders.best);
+    QCOMPARE(plain.orders.noteTokens, std::int64_t{0});
+    QCOMPARE(std::int64_t(plain.prompts.at(0).tokens().size()), order->tokens - order->noteTokens);
+    // The note is a section of the plus itself.
+    const auto sections = std::ranges::count_if(next.prompts.at(0).table.parts, [](const auto& part) {
+      return part.node == "/g/input/cross/1" && !part.inPlus;
+    });
+    QCOMPARE(sections, 1);
+    // The second query was sent with its note: everything but the last block is a hit.
+    SentQuery again{.run = 2, .queryJson = swapped, .settings = {}, .answers = {}};
+    again.answers[{"", 0}] = {
+        .text = "One", .server = "gpu-3", .order = {.messages = order->messages, .notes = order->notes}};
+    const SimulatorPrediction repeated = predicted({sent, again}, true);
+    QCOMPARE(repeated.present.at(0).cached, (repeated.orders.bestPrompt() - 1) / 16 * 16);
   }
 
   void prices() {

@@ -85,9 +85,16 @@ bool isText(const query::Node* node) {
          query::documentOf(*node) != nullptr;
 }
 
+/// The children of a plus are sections. The plus itself is a section only for a note about their order.
+bool isOrderNote(bool inPlus, const query::Node* node) {
+  const query::Join* const join = node == nullptr ? nullptr : node->as<query::Join>();
+  return !inPlus && join != nullptr && join->kind == query::JoinKind::Plus;
+}
+
 QString roleOf(bool inPlus, bool isAnswer, const query::Node* node, bool only, bool last) {
   if (inPlus && isAnswer) return tr("answer");
   if (inPlus) return isText(node) ? tr("document") : tr("section");
+  if (isOrderNote(inPlus, node)) return tr("order note");
   if (only) return tr("prompt");
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
   if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
@@ -140,7 +147,7 @@ std::vector<PartName> partNamesOf(const std::vector<trace::SegmentInfo>& segment
     const SegmentIdentity* identity = identityOf(info.node);
     if (identity != nullptr) own.hue = identity->hue + std::min(copies[identity]++, identity->copies - 1);
     const document::DocumentNode* node = nodes.inDocument(info.node);
-    if (node != nullptr && !node->name.empty()) {
+    if (node != nullptr && !node->name.empty() && !isOrderNote(info.inPlus, &node->own)) {
       own.name = QString::fromStdString(node->name);
       continue;
     }

@@ -210,8 +210,8 @@ QString historyText(const SimulatorPrediction& simulator, Against against) {
                                   : tr("after %1 requests in this window").arg(simulator.earlier);
 }
 
-/// "as written 0 cached, best order 96, as spans 112". With a known speed and price, each number
-/// also has its time and its price.
+/// "as written 0 cached, best order 96, as spans 112; order note: 31 tokens". With a known speed and price,
+/// each number also has its time and its price.
 QString ordersText(const ViewInput& input, const SimulatorPrediction& simulator) {
   const workbench::OrderReuse& orders = simulator.orders;
   if (!orders.hasChoice) return {};
@@ -220,8 +220,8 @@ QString ordersText(const ViewInput& input, const SimulatorPrediction& simulator)
     const auto found = input.knownServers->find(simulator.server);
     if (found != input.knownServers->end()) known = &found->second;
   }
-  const auto part = [&](std::int64_t cached) {
-    const std::int64_t computed = orders.prompt - cached;
+  const auto part = [&](std::int64_t cached, std::int64_t prompt) {
+    const std::int64_t computed = prompt - cached;
     QStringList words{QString::number(cached)};
     if (known != nullptr && known->speed && known->speed->promptTokens > 0) {
       const double seconds = static_cast<double>(computed) * known->speed->promptSeconds /
@@ -237,9 +237,12 @@ QString ordersText(const ViewInput& input, const SimulatorPrediction& simulator)
                              : tr("%1 (%2)").arg(words.front(), words.mid(1).join(QStringLiteral(", ")));
   };
   const QString written = metricPhrase("cached-tokens", static_cast<double>(orders.asWritten));
-  return tr("as written %1, best order %2, as spans %3")
-      .arg(part(orders.asWritten).replace(0, QString::number(orders.asWritten).size(), written),
-           part(orders.best), part(orders.asSpans));
+  const QString text = tr("as written %1, best order %2, as spans %3")
+                           .arg(part(orders.asWritten, orders.prompt)
+                                    .replace(0, QString::number(orders.asWritten).size(), written),
+                                part(orders.best, orders.bestPrompt()), part(orders.asSpans, orders.prompt));
+  if (orders.noteTokens == 0) return text;
+  return tr("%1; order note: %2 tokens").arg(text).arg(orders.noteTokens);
 }
 
 PredictionPlace placeOf(const SimulatorPrediction& simulator, const std::vector<ServerPrompt>& prompts,
