@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +90,10 @@ class Simulator {
   /// is fast if its calls differ only at their ends. The function must not outlive the simulator or its
   /// state.
   virtual CachedTokens cachedBeginnings() const = 0;
+  /// Returns the max tokens of further requests that cause no eviction. A request counts with its tokens and
+  /// two blocks. Within this limit, the hits of a prompt are the max of its hits in this state and of its
+  /// hits after each single request, in any order of the requests. Nothing: the hits depend on the order.
+  virtual std::optional<std::int64_t> room() const = 0;
   /// Serves a request. Throws Failure and changes nothing if the prompt has no tokens. `observer`, if not
   /// null, gets the events of the cache. In these events, the request has the name kServedName.
   virtual Answer serve(const Request& request, CacheObserver* observer) = 0;

@@ -161,6 +161,8 @@ class LlamaCppSimulator final : public Simulator {
     };
   }
 
+  std::optional<std::int64_t> room() const override { return std::nullopt; }
+
   Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const auto size = static_cast<std::int32_t>(request.prompt.size());

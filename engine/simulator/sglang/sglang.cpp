@@ -126,6 +126,8 @@ class SglangSimulator final : public Simulator {
     };
   }
 
+  std::optional<std::int64_t> room() const override { return m_cache.freeTokens(); }
+
   Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const Watching watching(m_cache, observer);

@@ -327,7 +327,7 @@ void BlockChain::nameFullBlocks() {
 }
 
 std::int64_t BlockQueue::size() const {
-  return static_cast<std::int64_t>(m_first.size() + m_last.size()) + (m_end - m_fresh);
+  return blanks() + static_cast<std::int64_t>(m_last.size());
 }
 
 BlockId BlockQueue::take() {

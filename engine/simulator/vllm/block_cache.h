@@ -84,6 +84,8 @@ class BlockQueue {
   explicit BlockQueue(BlockId blockCount) : m_end(blockCount) {}
 
   std::int64_t size() const;
+  /// Number of free blocks without a hash.
+  std::int64_t blanks() const { return static_cast<std::int64_t>(m_first.size()) + (m_end - m_fresh); }
   /// Allocates the next block. At least one block must be free.
   BlockId take();
   /// Allocates a block that was freed with a hash.
@@ -142,6 +144,8 @@ class BlockCache {
   /// Returns hashes of the full blocks of a running request.
   const std::vector<BlockName>& names(const std::string& request) const;
   std::int64_t freeBlocks() const { return m_free.size(); }
+  /// Number of free blocks without a hash. Only the allocation of further blocks evicts contents.
+  std::int64_t blankBlocks() const { return m_free.blanks(); }
   bool knows(const BlockName& name) const { return m_byName.contains(name); }
   std::int32_t blockSize() const { return m_blockSize; }
   /// Returns the events since the last call.

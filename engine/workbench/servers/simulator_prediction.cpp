@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace spanscope::workbench {
@@ -607,6 +608,7 @@ std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& 
     all.push_back(&each);
     if (each.hasEnded) ended.push_back(&each);
   }
+  if (hasRoom(own, &sent)) serveAlone(own, sent);
   const std::int64_t hits = hitsAfter(own, all, sent);
   // The server may compute this prompt before the unfinished prompts.
   const std::int64_t alone = ended.size() == all.size() ? hits : hitsAfter(own, ended, sent);
@@ -620,8 +622,36 @@ std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& 
   return made;
 }
 
+bool ServerSimulators::hasRoom(const Known& own, const UnderWay* sent) {
+  const std::optional<std::int64_t> room = own.simulator->room();
+  if (!room) return false;
+  const std::int64_t block = own.simulator->shape().blockSize;
+  std::int64_t tokens = 0;
+  const auto add = [&](const UnderWay& each) {
+    tokens += static_cast<std::int64_t>(each.prompt.size() + each.answer.size()) + 2 * block;
+  };
+  if (sent != nullptr) add(*sent);
+  for (const UnderWay& each : own.sent) {
+    if (each.alone == nullptr) return false;
+    if (&each != sent) add(each);
+  }
+  return tokens <= *room;
+}
+
+void ServerSimulators::serveAlone(const Known& own, UnderWay& sent) {
+  sent.alone = own.server->open(own.settings);
+  serve(*sent.alone, sent);
+}
+
 std::int64_t ServerSimulators::hitsAfter(const Known& own, const std::vector<const UnderWay*>& before,
                                          const UnderWay& sent) {
+  if (hasRoom(own, &sent)) {
+    // A copy of the simulator would take time in proportion to its cache.
+    const std::span<const TokenId> beginning(sent.prompt.data(), sent.prompt.size() - 1);
+    std::int64_t hits = own.simulator->cachedBeginnings()(beginning);
+    for (const UnderWay* each : before) hits = std::max(hits, each->alone->cachedBeginnings()(beginning));
+    return hits;
+  }
   const std::unique_ptr<simulator::Simulator> now = own.simulator->copy();
   for (const UnderWay* each : before) serve(*now, *each);
   return serve(*now, sent).cached;
@@ -643,6 +673,8 @@ ServerSimulators::Known* ServerSimulators::known(const std::string& server,
   const bool isAsBefore = own.kind == facts.kind && own.slots == facts.slots && own.cache == facts.cache;
   if (own.simulator == nullptr || !isAsBefore)
     own = {.kind = facts.kind,
+           .server = kind,
+           .settings = setup.settings,
            .slots = facts.slots,
            .cache = facts.cache,
            .simulator = kind->open(setup.settings)};
@@ -657,14 +689,25 @@ std::optional<simulator::ChosenOrder> ServerSimulators::order(const std::string&
   Known* const own = known(server, facts);
   if (own == nullptr) return std::nullopt;
   std::unique_ptr<simulator::Simulator> later;
-  if (!own->sent.empty()) {
-    later = own->simulator->copy();
-    for (const UnderWay& each : own->sent) serve(*later, each);
+  simulator::CachedTokens cached;
+  if (!own->sent.empty() && hasRoom(*own, nullptr)) {
+    std::vector<simulator::CachedTokens> all{own->simulator->cachedBeginnings()};
+    for (const UnderWay& each : own->sent) all.push_back(each.alone->cachedBeginnings());
+    cached = [all = std::move(all)](std::span<const TokenId> beginning) {
+      std::int64_t most = 0;
+      for (const simulator::CachedTokens& each : all) most = std::max(most, each(beginning));
+      return most;
+    };
+  } else {
+    if (!own->sent.empty()) {
+      later = own->simulator->copy();
+      for (const UnderWay& each : own->sent) serve(*later, each);
+    }
+    cached = (later == nullptr ? *own->simulator : *later).cachedBeginnings();
   }
-  const simulator::Simulator& now = later == nullptr ? *own->simulator : *later;
-  simulator::OrderRules rules = orderRules(now);
+  simulator::OrderRules rules = orderRules(*own->simulator);
   rules.first = std::move(first);
-  return simulator::chooseOrder(prompt, now.cachedBeginnings(), m_counts[server], rules);
+  return simulator::chooseOrder(prompt, cached, m_counts[server], rules);
 }
 
 void ServerSimulators::expect(const std::string& server, const std::vector<simulator::PromptPart>& prompts) {
@@ -694,9 +737,15 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
       std::ranges::reverse(others);
     }
   }
+  // A server with slots assigns a slot before it refuses a prompt. The simulator does the same.
+  const simulator::Simulator& now = *own->second.simulator;
+  if (!answer && !now.room() &&
+      now.copy()->serve({.prompt = ended->prompt, .answer = {}, .salt = {}}).isRefused)
+    answer.emplace();
   if (answer) {
     ended->answer = std::move(*answer);
     ended->hasEnded = true;
+    if (ended->alone != nullptr) serveAlone(own->second, *ended);
   } else {
     // The next prompt is concurrent with the prompts that this prompt was concurrent with.
     if (const auto next = ended + 1; next != sent.end()) next->isBeside = next->isBeside && ended->isBeside;

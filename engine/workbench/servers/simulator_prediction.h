@@ -127,9 +127,12 @@ class ServerSimulators {
     std::vector<TokenId> answer{};  ///< once the prompt has ended
     bool isBeside = false;
     bool hasEnded = false;
+    std::unique_ptr<simulator::Simulator> alone{};  ///< has served only this prompt; null without room()
   };
   struct Known {
     remote::ServerKind kind = remote::ServerKind::OpenAi;
+    const simulator::Server* server = nullptr;  ///< of the simulator; never null if `simulator` is not null
+    simulator::Settings settings{};
     std::optional<std::int64_t> slots;
     remote::CacheFacts cache;
     std::unique_ptr<simulator::Simulator> simulator{};  ///< the state before the first prompt of `sent`
@@ -138,6 +141,9 @@ class ServerSimulators {
   };
 
   static simulator::Answer serve(simulator::Simulator& simulator, const UnderWay& sent);
+  /// Whether the unfinished prompts and this prompt fit without an eviction.
+  static bool hasRoom(const Known& own, const UnderWay* sent);
+  static void serveAlone(const Known& own, UnderWay& sent);
   static std::int64_t hitsAfter(const Known& own, const std::vector<const UnderWay*>& before,
                                 const UnderWay& sent);
   /// Returns the simulator of a server. Opens one if there is none yet, or if the server's settings changed.
@@ -237,11 +243,11 @@ struct NamedSimulator {
   std::string kind;  ///< remote::ServerKindInfo::name; empty: the server has not reported its kind yet
   std::optional<std::int64_t> slots{};  ///< as reported, like the next one
   remote::CacheFacts cache{};
-  bool takesSpans = false;  ///< the server gets whole queries, which simulators do not support
-  bool keepsOrder = false;  ///< NamedServer::keepsOrder
+  bool takesSpans = false;    ///< the server gets whole queries, which simulators do not support
+  bool keepsOrder = false;    ///< NamedServer::keepsOrder
   bool hasOrderNote = false;  ///< NamedServer::hasOrderNote
-  std::size_t atOnce = 0;   ///< NamedServer::atOnce
-  std::string version{};    ///< as reported; empty: not reported
+  std::size_t atOnce = 0;     ///< NamedServer::atOnce
+  std::string version{};      ///< as reported; empty: not reported
   /// ServerFacts::protocols of a server that uses the first protocol that can express a query. `takesSpans`
   /// then follows from the query. Empty: the user chose the protocol of the server.
   std::vector<std::string> protocols{};

@@ -23,6 +23,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -366,6 +367,85 @@ class TestSimulatorPrediction : public QObject {
   }
 
   /// What a server has not computed leaves nothing.
+  void predictionsEqualCopies_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<int>("tokens");
+    QTest::newRow("vLLM, unlimited") << int(remote::ServerKind::Vllm) << 0;
+    QTest::newRow("vLLM, a small cache") << int(remote::ServerKind::Vllm) << 400;
+    QTest::newRow("SGLang, unlimited") << int(remote::ServerKind::Sglang) << 0;
+    QTest::newRow("SGLang, a small cache") << int(remote::ServerKind::Sglang) << 400;
+    QTest::newRow("llama.cpp") << int(remote::ServerKind::LlamaCpp) << 0;
+  }
+  /// Without evictions, the hits of a prompt are computed without a copy of the cache. The result is that of
+  /// a copy that serves the unfinished prompts.
+  void predictionsEqualCopies() {
+    QFETCH(int, kind);
+    QFETCH(int, tokens);
+    remote::ServerFacts facts{
+        .kind = static_cast<remote::ServerKind>(kind), .version = {}, .models = {}, .slots = {}};
+    facts.cache.blockSize = 4;
+    if (tokens > 0) facts.cache.cacheTokens = tokens;
+    workbench::ServerSimulators simulators;
+    const auto setup = workbench::simulatorSetup(facts.kind, facts.slots, facts.cache);
+    const auto settled = simulator::findServer(remote::infoOf(facts.kind).name)->open(setup.settings);
+    struct Unfinished {
+      std::uint64_t number = 0;
+      std::vector<TokenId> prompt;
+      std::vector<TokenId> answer{};
+      bool isBeside = false;
+      bool hasEnded = false;
+    };
+    std::vector<Unfinished> sent;
+    const auto serve = [](simulator::Simulator& to, const Unfinished& each) {
+      return std::int64_t{
+          to.serve({.prompt = each.prompt, .answer = each.answer, .salt = {}, .isBeside = each.isBeside})
+              .cached};
+    };
+    const unsigned seed = 20261201;
+    std::mt19937 random(seed);
+    int hits = 0;
+    for (int step = 0; step < 400; ++step) {
+      if (sent.size() < 4 && random() % 2 == 0) {
+        Unfinished next{.prompt = {}, .isBeside = !sent.empty()};
+        // Prompts of few parts have common beginnings.
+        for (unsigned part = 0; part < 1 + random() % 5; ++part) {
+          const auto content = static_cast<TokenId>(random() % 3);
+          for (TokenId i = 0; i < 5; ++i) next.prompt.push_back(100 * content + i);
+        }
+        const auto all = settled->copy();
+        const auto ended = settled->copy();
+        for (const Unfinished& each : sent) serve(*all, each);
+        for (const Unfinished& each : sent)
+          if (each.hasEnded) serve(*ended, each);
+        const std::int64_t found = serve(*all, next);
+        const std::int64_t alone = serve(*ended, next);
+        const auto predicted = simulators.send("s", facts, next.prompt);
+        QVERIFY(predicted);
+        QCOMPARE(predicted->predicted.found, found);
+        QCOMPARE(predicted->predicted.least, std::min(found, alone));
+        QCOMPARE(predicted->predicted.most, std::max(found, alone));
+        hits += found > 0 ? 1 : 0;
+        next.number = predicted->number;
+        sent.push_back(std::move(next));
+        continue;
+      }
+      std::vector<Unfinished*> running;
+      for (Unfinished& each : sent)
+        if (!each.hasEnded) running.push_back(&each);
+      if (running.empty()) continue;
+      Unfinished& done = *running[random() % running.size()];
+      for (unsigned i = 0; i < random() % 6; ++i)
+        done.answer.push_back(static_cast<TokenId>(7 + random() % 2));
+      done.hasEnded = true;
+      simulators.end("s", done.number, done.answer);
+      while (!sent.empty() && sent.front().hasEnded) {
+        serve(*settled, sent.front());
+        sent.erase(sent.begin());
+      }
+    }
+    QVERIFY2(hits > 20, qPrintable(QString::number(hits)));
+  }
+
   void aPromptThatWasRefused() {
     workbench::ServerSimulators simulators;
     const remote::ServerFacts facts{
@@ -374,6 +454,33 @@ class TestSimulatorPrediction : public QObject {
     const auto first = simulators.send("a", facts, prompt);
     simulators.end("a", first->number, {});
     QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, std::int64_t{0});
+  }
+
+  /// llama-server assigns a slot before it refuses a prompt that is too long. The slot is then the last used
+  /// one.
+  void refusedPromptsTakeASlot() {
+    remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 2};
+    facts.cache.slotTokens = 16;
+    workbench::ServerSimulators simulators;
+    const auto setup = workbench::simulatorSetup(facts.kind, facts.slots, facts.cache);
+    const auto reference = simulator::kLlamaCpp.open(setup.settings);
+    const auto unaware = simulator::kLlamaCpp.open(setup.settings);
+    bool differs = false;
+    const unsigned seed = 20261201;
+    std::mt19937 random(seed);
+    for (int step = 0; step < 200; ++step) {
+      std::vector<TokenId> tokens(random() % 4 == 0 ? 40 : 8 + random() % 7);
+      const auto first = static_cast<TokenId>(100 * (random() % 6));
+      std::iota(tokens.begin(), tokens.end(), first);
+      const auto sent = simulators.send("a", facts, tokens);
+      const simulator::Answer answer = reference->serve({.prompt = tokens, .answer = {}, .salt = {}});
+      QCOMPARE(sent->predicted.found, std::int64_t{answer.cached});
+      simulators.end("a", sent->number,
+                     answer.isRefused ? std::nullopt : std::optional(std::vector<TokenId>()));
+      if (!answer.isRefused)
+        differs |= unaware->serve({.prompt = tokens, .answer = {}, .salt = {}}).cached != answer.cached;
+    }
+    QVERIFY(differs);
   }
 
   /// A server says its version; the rules may be of another one.
