@@ -104,16 +104,18 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
       ->type_name("NAME");
 }
 
-void addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote) {
-  command
-      .add_option("--order", order,
-                  "Order of the documents (children of a plus): best for the cache of the server (cache), or "
-                  "as written "
-                  "(written). Default: cache")
-      ->check(CLI::IsMember({"cache", "written"}))
-      ->type_name("NAME");
-  command.add_flag("--order-note", hasOrderNote,
-                   "Add a message with the written order if another order is sent");
+OrderFlags addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote) {
+  CLI::Option* const orderOption =
+      command
+          .add_option(
+              "--order", order,
+              "Order of the documents (children of a plus): best for the cache of the server (cache), "
+              "or as written (written). Default: cache")
+          ->check(CLI::IsMember({"cache", "written"}))
+          ->type_name("NAME");
+  CLI::Option* const note = command.add_flag("--order-note", hasOrderNote,
+                                             "Add a message with the written order if another order is sent");
+  return {.order = orderOption, .note = note};
 }
 
 std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options) {

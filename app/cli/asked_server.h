@@ -41,8 +41,13 @@ void addServerOptions(CLI::App& command, ServerOptions& server);
 /// Adds an option that takes the name of a server's protocol.
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help);
 
+/// The options of addOrderOptions().
+struct OrderFlags {
+  CLI::Option* order;
+  CLI::Option* note;
+};
 /// Adds --order and --order-note. `order` gets "cache" or "written"; it remains empty without the option.
-void addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote);
+OrderFlags addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote);
 
 /// Returns the server. Options override the list of servers. If the key of the server is missing, returns
 /// nothing and reports the reason on standard error.

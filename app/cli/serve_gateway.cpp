@@ -72,11 +72,11 @@ std::vector<gateway::UpstreamConfig> upstreamsOf(const Context& context, const G
     own.certificates = options.certificates;
     const std::optional<AskedServer> asked = serverToAsk(context, own);
     if (!asked) return {};
-    upstreams.push_back(
-        {.name = asked->name,
-         .url = asked->server.url,
-         .access = asked->server.access,
-         .keepsOrder = options.order.empty() ? asked->keepsOrder : options.order == "written"});
+    upstreams.push_back({.name = asked->name,
+                         .url = asked->server.url,
+                         .access = asked->server.access,
+                         .keepsOrder = options.order.empty() ? asked->keepsOrder : options.order == "written",
+                         .hasOrderNote = options.hasOrderNote || asked->hasOrderNote});
   }
   return upstreams;
 }
@@ -106,14 +106,8 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
       ->type_name("FILE")
       ->group(kGroup)
       ->needs(upstream);
-  command
-      .add_option("--order", options.order,
-                  "Order of the children of each plus: best for the cache of the server (cache), or as "
-                  "written (written). Default: cache")
-      ->check(CLI::IsMember({"cache", "written"}))
-      ->type_name("NAME")
-      ->group(kGroup)
-      ->needs(upstream);
+  const OrderFlags flags = addOrderOptions(command, options.order, options.hasOrderNote);
+  for (CLI::Option* const option : {flags.order, flags.note}) option->group(kGroup)->needs(upstream);
   command
       .add_option("--record", options.record,
                   "Record each request as a run in this trace file. Further servers have their own files: "

@@ -18,7 +18,8 @@ struct GatewayOptions {
   std::vector<std::string> upstreams;  ///< addresses, or names in the list of servers
   std::string keyVariable;
   std::string certificates;
-  std::string order;   ///< "cache" or "written"; empty: the value in the list of servers
+  std::string order;  ///< "cache" or "written"; empty: the value in the list of servers
+  bool hasOrderNote = false;
   std::string record;  ///< trace file; empty: none
   std::string log;     ///< file of JSON lines; empty: none
   std::size_t mostAhead = 4;

@@ -10,6 +10,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/window/window_parts.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QDialogButtonBox>
@@ -42,6 +43,7 @@ constexpr const char* kWatchModel = "watch/model";
 constexpr const char* kGatewayUrl = "gateway/url";
 constexpr const char* kGatewayPort = "gateway/port";
 constexpr const char* kGatewayModel = "gateway/model";
+constexpr const char* kGatewayNote = "gateway/orderNote";
 constexpr int kHighestPort = 65535;
 constexpr int kDialogWidth = 560;  // pixels
 constexpr int kFieldWidth = 320;   // pixels
@@ -216,6 +218,7 @@ WatchDialog::WatchDialog(const WatchChoice& choice, const workbench::ServerList&
   connect(m_watch, &QPushButton::clicked, this, &WatchDialog::wanted);
   m_url->setObjectName(QStringLiteral("watchUrl"));
   m_events->setObjectName(QStringLiteral("watchEvents"));
+  m_replay->setObjectName(QStringLiteral("watchReplay"));
   m_watch->setObjectName(QStringLiteral("watchBegin"));
   m_problem->setObjectName(QStringLiteral("watchProblem"));
   connect(m_url, &QComboBox::editTextChanged, this, &WatchDialog::showChoice);
@@ -244,7 +247,8 @@ void WatchDialog::showChoice() {
 GatewayChoice GatewayChoice::last(const QSettings& settings) {
   GatewayChoice choice{.url = settings.value(QLatin1String(kGatewayUrl)).toString(),
                        .model = settings.value(QLatin1String(kGatewayModel)).toString(),
-                       .file = {}};
+                       .file = {},
+                       .hasOrderNote = settings.value(QLatin1String(kGatewayNote)).toBool()};
   bool isNumber = false;
   const int port = settings.value(QLatin1String(kGatewayPort), kPort).toInt(&isNumber);
   if (isNumber && port >= 0 && port <= kHighestPort) choice.port = port;
@@ -255,6 +259,7 @@ void GatewayChoice::keep(QSettings& settings) const {
   settings.setValue(QLatin1String(kGatewayUrl), url);
   settings.setValue(QLatin1String(kGatewayPort), port);
   settings.setValue(QLatin1String(kGatewayModel), model);
+  settings.setValue(QLatin1String(kGatewayNote), hasOrderNote);
 }
 
 gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbench::ServerList& servers) {
@@ -267,8 +272,11 @@ gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbe
   for (const QString& typed : isName ? QStringList{choice.url.trimmed()} : wordsOf(choice.url)) {
     gateway::UpstreamConfig upstream{.name = typed.toStdString(), .url = {}};
     std::tie(upstream.url, upstream.access) = accessOf(typed, servers);
-    if (const std::optional<workbench::NamedServer> named = servers.find(upstream.name))
+    upstream.hasOrderNote = choice.hasOrderNote;
+    if (const std::optional<workbench::NamedServer> named = servers.find(upstream.name)) {
       upstream.keepsOrder = named->keepsOrder;
+      upstream.hasOrderNote |= named->hasOrderNote;
+    }
     config.upstreams.push_back(std::move(upstream));
   }
   config.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
@@ -286,6 +294,7 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
       m_port(new QSpinBox(this)),
       m_model(new QLineEdit(choice.model, this)),
       m_file(new QLineEdit(choice.file, this)),
+      m_hasOrderNote(new QCheckBox(tr("Add a note with the written order"), this)),
       m_problem(new QLabel(this)) {
   setWindowTitle(tr("Start gateway"));
   m_url->setToolTip(tr("Set the servers that get the requests, separated by spaces"));
@@ -303,6 +312,10 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   form->addRow(tr("Port"), m_port);
   form->addRow(tr("Model folder"), modelRow(m_model));
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
+  form->addRow(QString(), m_hasOrderNote);
+  m_hasOrderNote->setObjectName(QStringLiteral("gatewayOrderNote"));
+  m_hasOrderNote->setToolTip(tr("Add a message with the written order if another order is sent"));
+  m_hasOrderNote->setChecked(choice.hasOrderNote);
   QPushButton* const begin =
       layOut(*this,
              tr("Your programs send their requests to the gateway. The gateway passes each request to the "
@@ -322,7 +335,8 @@ GatewayChoice GatewayDialog::choice() const {
   return {.url = m_url->currentText().trimmed(),
           .port = m_port->value(),
           .model = m_model->text().trimmed(),
-          .file = m_file->text().trimmed()};
+          .file = m_file->text().trimmed(),
+          .hasOrderNote = m_hasOrderNote->isChecked()};
 }
 
 void GatewayDialog::complain(const QString& problem, const Theme& theme) {

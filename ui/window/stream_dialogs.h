@@ -10,6 +10,7 @@
 #include <QDialog>
 #include <QString>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -69,10 +70,11 @@ class WatchDialog : public QDialog {
 
 /// The user's choices for a gateway.
 struct GatewayChoice {
-  QString url;       ///< addresses, or names of servers of the list, separated by spaces
-  int port = kPort;  ///< on the loopback interface; 0: any free port
-  QString model;     ///< folder or file with the tokenizer of the server; empty: the bundled model
-  QString file;      ///< the trace file to record to; empty: none
+  QString url;                ///< addresses, or names of servers of the list, separated by spaces
+  int port = kPort;           ///< on the loopback interface; 0: any free port
+  QString model;              ///< folder or file with the tokenizer of the server; empty: the bundled model
+  QString file;               ///< the trace file to record to; empty: none
+  bool hasOrderNote = false;  ///< gateway::UpstreamConfig::hasOrderNote of every server
   bool operator==(const GatewayChoice&) const = default;
 
   static constexpr int kPort = 8001;
@@ -107,6 +109,7 @@ class GatewayDialog : public QDialog {
   QSpinBox* m_port;
   QLineEdit* m_model;
   QLineEdit* m_file;
+  QCheckBox* m_hasOrderNote;
   QLabel* m_problem;
 };
 

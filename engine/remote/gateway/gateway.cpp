@@ -125,7 +125,6 @@ struct Gateway::Impl {
   bool refuse(Connection& client, const ApiError& error, bool closes) const;
   bool passOn(Connection& client, PassedRequest request);
   bool answerQuery(Connection& client, const PassedRequest& request);
-  std::optional<remote::SentOrder> arrange(Upstream& upstream, const PassedCall& call) const;
   server::ServedRequest aboutOf(const Connection& client) const;
   void askUpstreams(const std::stop_token& stop);
 
@@ -239,18 +238,6 @@ server::ServedRequest Gateway::Impl::aboutOf(const Connection& client) const {
   return about;
 }
 
-/// Chooses the order of a marked chat. Nothing: the chat is sent as written.
-std::optional<remote::SentOrder> Gateway::Impl::arrange(Upstream& upstream, const PassedCall& call) const {
-  if (call.request.groups.empty() || !call.unknownPrompt.empty() || upstream.config().keepsOrder)
-    return std::nullopt;
-  try {
-    const simulator::PromptPart prompt = workbench::promptPart(call.request, *config.tokenizer, *config.chat);
-    return orderFor(upstream.trace().cache(), call.request, prompt);
-  } catch (const Failure&) {
-    return std::nullopt;  // The template cannot write the conversation.
-  }
-}
-
 bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
   const server::RequestHead& head = client.head();
   const CallKind kind = callKindOf(head.method, head.target);
@@ -274,7 +261,7 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
              failure.error().message);
       throw;
     }
-    if (upstreams.size() > 1) written = promptOf(call, {}, book);
+    if (upstreams.size() > 1) written = promptOf(call, book);
   }
   Turn turn = inTurn(upstreams, call.request.model, written ? written->tokens : std::vector<TokenId>(),
                      config.mostAhead, routing);
@@ -300,11 +287,12 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
     rules.interruption = [&] { return interruption(client, began); };
     std::optional<remote::SentOrder> order;
     if (call.isMarked) {
-      order = arrange(*upstream, call);
-      request.body = bodyInOrder(sentBody, order ? order->messages : std::vector<std::size_t>());
+      PassedCall sent = call;
+      if (sent.unknownPrompt.empty()) order = putInOrderFor(*upstream, sent.request, book);
+      request.body = bodyInOrder(sentBody, order.value_or(remote::SentOrder()));
       request.isChanged = true;
       if (order) rules.extraLines.push_back("X-Spanscope-Order: " + remote::orderText(*order));
-      written.reset();
+      if (order) written = promptOf(sent, book);
     }
     const std::string key =
         config.keys.empty() && !clientKey.empty() ? clientKey : upstream->config().access.key;
@@ -329,9 +317,7 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
     PassageEnd end;
     if (isCall) {
       if (!isReadFirst) call = readPassedCall(kind, request.body);
-      std::optional<PassedPrompt> prompt = std::move(written);
-      if (order) prompt = promptOf(call, order->messages, book);
-      PassedRun run(book, upstream->trace(), std::move(call), request.body, std::move(prompt),
+      PassedRun run(book, upstream->trace(), std::move(call), request.body, std::move(written),
                     std::move(order), aboutOf(client), key);
       try {
         end = passWith(run);

@@ -31,6 +31,7 @@ struct UpstreamConfig {
   std::string url;              ///< "http://gpu-3:8000", with or without /v1
   remote::HttpAccess access{};  ///< the key is sent if the client sends no key
   bool keepsOrder = false;      ///< the children of each plus keep the written order
+  bool hasOrderNote = false;    ///< another order is sent with the notes of workbench::orderNotes()
 };
 
 struct GatewayConfig {

@@ -133,7 +133,7 @@ class Passage {
         continue;
       }
       if (m_link.hasEnded()) throw Failure({m_rules.upstream, {}, "the end of the connection", "an answer"});
-      waitForLink(m_link, POLLIN, kPassageTurn);
+      if (!waitForLink(m_link, POLLIN, kPassageTurn)) m_watcher.waits();
       checkBeforeAnswer();
       if (Clock::now() > until)
         throw Failure({m_rules.upstream, "answer", "no data within " + seconds(m_rules.limits.firstByte),

@@ -48,6 +48,8 @@ class PassageWatcher {
   virtual ~PassageWatcher() = default;
   /// The upstream server has the whole request.
   virtual void sent() = 0;
+  /// The upstream server has not answered yet. Called about 20 times a second.
+  virtual void waits() {}
   virtual void begun(const UpstreamHead& head) = 0;
   /// Content of the answer, without the framing of chunks.
   virtual void came(std::string_view content) = 0;

@@ -218,6 +218,7 @@ class TreeMaker {
     for (std::size_t message = begin; message < end;) {
       const NodePath node = own + std::to_string(join.children.size());
       if (m_next < m_call.request.groups.size() && m_call.request.groups[m_next].bounds.front() == message) {
+        m_call.request.groups[m_next].node = node;
         const PlusGroup group = m_call.request.groups[m_next++];
         join.children.push_back(query::Node{plusOf(group, node)});
         message = group.bounds.back();
@@ -293,13 +294,17 @@ query::Node queryOf(const PassedCall& call) {
   return treeOf(own);
 }
 
-std::string bodyInOrder(std::string_view body, const std::vector<std::size_t>& messages) {
+std::string bodyInOrder(std::string_view body, const remote::SentOrder& order) {
   CallJson json = CallJson::parse(body);
   json.erase(kMark);
-  if (!messages.empty()) {
+  if (!order.messages.empty()) {
     const CallJson written = json["messages"];
-    for (std::size_t place = 0; place < messages.size(); ++place)
-      json["messages"][place] = written.at(messages[place]);
+    CallJson& sent = json["messages"];
+    for (std::size_t place = 0; place < order.messages.size(); ++place)
+      sent[place] = written.at(order.messages[place]);
+    for (const remote::OrderNote& note : order.notes)
+      sent.insert(sent.begin() + static_cast<std::ptrdiff_t>(note.place),
+                  CallJson{{"role", "user"}, {"content", note.text}});
   }
   return json.dump(-1, ' ', false, CallJson::error_handler_t::replace);
 }

@@ -14,6 +14,7 @@
 #include "engine/base/ids.h"
 #include "engine/export/chat_requests.h"
 #include "engine/query/query.h"
+#include "engine/remote/chat/remote_run.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +56,8 @@ PassedCall readPassedCall(CallKind kind, std::string_view body);
 /// Returns the request as a query, with a plus for each group.
 query::Node queryOf(const PassedCall& call);
 
-/// Returns the body of a marked chat for the upstream server. The body has no field "spanscope", and the
-/// messages have another order. `messages`: the indices in sent order. Empty: as written.
-std::string bodyInOrder(std::string_view body, const std::vector<std::size_t>& messages);
+/// Returns the body of a marked chat for the upstream server. The body has no field "spanscope", and has the
+/// messages and notes of `order`. Without messages in `order`, the messages are as written.
+std::string bodyInOrder(std::string_view body, const remote::SentOrder& order);
 
 }  // namespace spanscope::gateway

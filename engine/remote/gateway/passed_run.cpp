@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -48,10 +47,9 @@ layout::SpanTable tableOf(const PassedCall& call, const PassedPrompt& prompt) {
   const std::vector<TokenId>& opening = prompt.rendered.opening;
   table.parts.push_back({.node = call.request.node, .inPlus = false});
   add(opening, 0, opening.size(), Source::Template, call.request.node, 0);
-  for (const std::size_t index : prompt.order) {
-    const exports::ChatMessage& message = call.request.messages[index];
-    const text::RenderedMessage& rendered = prompt.rendered.messages[static_cast<std::size_t>(
-        std::ranges::find(prompt.order, index) - prompt.order.begin())];
+  for (std::size_t i = 0; i < prompt.messages.size(); ++i) {
+    const exports::ChatMessage& message = prompt.messages[i];
+    const text::RenderedMessage& rendered = prompt.rendered.messages[i];
     const bool isInPlus = message.node.find("/plus/") != std::string::npos;
     const std::size_t part = table.parts.size();
     table.parts.push_back({.node = message.node, .inPlus = isInPlus});
@@ -147,13 +145,9 @@ void UpstreamTrace::unfollow(RunId run) {
   m_numbers.erase(run);
 }
 
-PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& order, const RunBook& book) {
-  PassedPrompt prompt{.order = order};
-  const std::vector<exports::ChatMessage>& messages = call.request.messages;
-  if (prompt.order.empty()) {
-    prompt.order.resize(messages.size());
-    std::iota(prompt.order.begin(), prompt.order.end(), std::size_t{0});
-  }
+PassedPrompt promptOf(const PassedCall& call, const RunBook& book) {
+  PassedPrompt prompt{.messages = call.request.messages};
+  const std::vector<exports::ChatMessage>& messages = prompt.messages;
   if (!call.unknownPrompt.empty() || messages.empty()) return prompt;
   try {
     if (call.kind == CallKind::Completion) {
@@ -164,8 +158,8 @@ PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& or
                          .generationPrompt = {}};
     } else {
       std::vector<text::ConversationMessage> conversation;
-      for (const std::size_t index : prompt.order)
-        conversation.push_back({messages[index].role, messages[index].content});
+      for (const exports::ChatMessage& message : messages)
+        conversation.push_back({message.role, message.content});
       prompt.rendered = text::renderConversation(book.chat, *book.tokenizer, conversation);
     }
     prompt.tokens = prompt.rendered.ids();
@@ -175,9 +169,8 @@ PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& or
   return prompt;
 }
 
-std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBook& book,
-                                           const PassedCall& call, const PassedPrompt& prompt,
-                                           const simulator::TracedRequest& about) {
+std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
+                          const PassedPrompt& prompt, const simulator::TracedRequest& about) {
   trace::Recorder& recorder = *upstream.recorder();
   if (prompt.tokens.empty()) {
     if (!call.unknownPrompt.empty())
@@ -185,7 +178,7 @@ std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBoo
                     trace::MessageLogged{.severity = Severity::Note,
                                          .text = "The gateway cannot compute the tokens of the prompt: " +
                                                  call.unknownPrompt + "."});
-    return std::nullopt;
+    return 0;
   }
   if (!upstream.cache().title().empty()) {
     const layout::SpanTable table = tableOf(call, prompt);
@@ -196,27 +189,40 @@ std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBoo
   return upstream.cache().begin(prompt.tokens, about);
 }
 
-void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePrediction& prediction,
-                 const PassedPrompt& prompt, const remote::ChatAnswer& answer,
-                 const simulator::TracedRequest& about) {
-  upstream.cache().end(answer.text.empty() ? std::vector<TokenId>() : sequenceOf(prompt, answer, book),
-                       about);
-  if (!prediction.isOfServer || !answer.promptTokens) return;
+std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBook& book, std::uint64_t number,
+                                           const PassedPrompt& prompt, const remote::RemoteStep& step,
+                                           int status, const simulator::TracedRequest& about) {
   const auto note = [&](Severity severity, std::string text) {
     upstream.recorder()->send(about.run, about.request, about.node,
                               trace::MessageLogged{.severity = severity, .text = std::move(text)});
   };
+  if (number == 0) return std::nullopt;
+  const remote::ChatAnswer& answer = step.answer;
+  if (!remote::isComputed(step)) {
+    upstream.cache().drop(number);
+    constexpr int kBadRequest = 400;
+    constexpr int kServerError = 500;
+    const bool isRefused = status >= kBadRequest && status < kServerError;
+    note(Severity::Note, isRefused ? "The server refused the request, so the prompt does not count as cached."
+                                   : "It is unknown whether the server computed the prompt. The prompt does "
+                                     "not count as cached.");
+    return std::nullopt;
+  }
+  std::optional<CachePrediction> prediction = upstream.cache().end(
+      number, answer.text.empty() ? std::vector<TokenId>() : sequenceOf(prompt, answer, book));
+  if (!prediction || !prediction->isOfServer || !answer.promptTokens) return prediction;
   const auto predicted = static_cast<std::int64_t>(prompt.tokens.size());
   if (*answer.promptTokens != predicted) {
     note(Severity::Warning, "The server counted " + std::to_string(*answer.promptTokens) +
                                 " prompt tokens, but Spanscope counted " + std::to_string(predicted) +
                                 ". The server uses another tokenizer or chat template than the gateway, so "
                                 "the shown blocks are an estimate.");
-    return;
+    return prediction;
   }
   note(Severity::Note, "Predicted by the cache simulator of " + upstream.cache().title() + ": " +
-                           std::to_string(prediction.answer.cached) + " of " + std::to_string(predicted) +
+                           std::to_string(prediction->answer.cached) + " of " + std::to_string(predicted) +
                            " prompt tokens cached");
+  return prediction;
 }
 
 PassedRun::PassedRun(RunBook& book, UpstreamTrace& upstream, PassedCall call, std::string body,
@@ -231,7 +237,9 @@ PassedRun::PassedRun(RunBook& book, UpstreamTrace& upstream, PassedCall call, st
       m_about(std::move(about)),
       m_key(std::move(key)) {}
 
-PassedRun::~PassedRun() = default;
+PassedRun::~PassedRun() {
+  if (m_cached != 0) m_upstream.cache().drop(m_cached);
+}
 
 double PassedRun::elapsed() const {
   return std::chrono::duration<double>(Clock::now() - m_sentAt).count();
@@ -298,12 +306,18 @@ void PassedRun::startRun() {
 }
 
 void PassedRun::simulate() {
-  if (!m_prompt) m_prompt = promptOf(m_call, {}, m_book);
-  m_prediction = tracePrompt(m_upstream, m_book, m_call, *m_prompt, traced());
+  if (!m_prompt) m_prompt = promptOf(m_call, m_book);
+  m_cached = tracePrompt(m_upstream, m_book, m_call, *m_prompt, traced());
+}
+
+void PassedRun::waits() {
+  if (m_cached != 0) m_upstream.cache().serve(m_cached);
 }
 
 void PassedRun::begun(const UpstreamHead& head) {
   m_status = head.status;
+  // The server accepts the request.
+  if (m_status == kOkStatus) waits();
   m_encoding = server::inSmallLetters(head.value("content-encoding"));
   if (m_encoding == "identity") m_encoding.clear();
   if (!m_encoding.empty()) m_decoder = ContentDecoder::make(m_encoding);
@@ -322,7 +336,7 @@ void PassedRun::read(std::string_view content) {
     const std::string decoded = m_decoder ? m_decoder->take(content) : std::string();
     if (m_decoder) content = decoded;
     if (m_status == kOkStatus)
-      m_reader->add(content);
+      readAnswer([&] { m_reader->add(content); });
     else
       m_error += content.substr(0, kMostErrorBytes - std::min(kMostErrorBytes, m_error.size()));
   } catch (const Failure& failure) {
@@ -335,10 +349,18 @@ void PassedRun::read(std::string_view content) {
 /// Takes the rest of the answer.
 void PassedRun::settle() {
   if (m_status != kOkStatus || !m_problem.empty()) return;
+  readAnswer([&] { m_reader->settle(); });
+}
+
+void PassedRun::readAnswer(const std::function<void()>& read) {
   try {
-    m_reader->settle();
+    read();
+  } catch (const Failure& failure) {
+    m_problem = failure.error().found;
+    m_isNoAnswer = true;
   } catch (const std::exception& exception) {
     m_problem = exception.what();
+    m_isNoAnswer = true;
   }
 }
 
@@ -379,7 +401,11 @@ void PassedRun::end(const PassageEnd& end) {
     state = server::RequestState::Failed;
     m_trace->fails(0, *error);
   }
-  if (m_prediction) traceAnswer(m_upstream, m_book, *m_prediction, *m_prompt, answer, traced());
+  remote::RemoteStep judged = step;
+  judged.isStopped |= end.how == PassageEnd::How::Interrupted;
+  if (m_isNoAnswer) judged.brokenBy = m_problem;
+  m_prediction = traceAnswer(m_upstream, m_book, std::exchange(m_cached, 0),
+                             m_prompt.value_or(PassedPrompt()), judged, m_status, traced());
   finish(std::move(step), error, state);
   writeLog(end);
 }

@@ -87,22 +87,23 @@ class UpstreamTrace {
 /// The tokens of a prompt with their messages.
 struct PassedPrompt {
   text::RenderedConversation rendered{};
-  std::vector<std::size_t> order{};  ///< the messages of the call in sent order
-  std::vector<TokenId> tokens{};     ///< empty: not known
+  std::vector<exports::ChatMessage> messages{};  ///< as sent
+  std::vector<TokenId> tokens{};                 ///< empty: not known
 };
-/// Returns the tokens of a call with its messages in this order. Empty: as written.
-PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& order, const RunBook& book);
+/// Returns the tokens of a call.
+PassedPrompt promptOf(const PassedCall& call, const RunBook& book);
 
-/// Emits the prompt of a request, and serves the prompt in the simulated cache. The prompt has sections if
-/// blocks are known. Nothing: the tokens are not known, or the server has no prefix caching.
-std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBook& book,
-                                           const PassedCall& call, const PassedPrompt& prompt,
-                                           const simulator::TracedRequest& about);
-/// Adds the answer of a predicted prompt to the simulated cache. Emits a note that compares the prediction
-/// with the server's report.
-void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePrediction& prediction,
-                 const PassedPrompt& prompt, const remote::ChatAnswer& answer,
-                 const simulator::TracedRequest& about);
+/// Emits the prompt of a request, and begins the prompt in the simulated cache. The prompt has sections if
+/// blocks are known. Returns the number of the prompt in the cache. 0: the tokens are not known, or the
+/// server has no prefix caching.
+std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
+                          const PassedPrompt& prompt, const simulator::TracedRequest& about);
+/// Ends a prompt in the simulated cache. Emits a note that compares the prediction with the server's report,
+/// or states that the prompt does not count as computed. `status`: of the server's response; 0: unknown.
+/// Returns the prediction. Nothing: the server has not computed the prompt, or there is no prediction.
+std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBook& book, std::uint64_t number,
+                                           const PassedPrompt& prompt, const remote::RemoteStep& step,
+                                           int status, const simulator::TracedRequest& about);
 
 /// A request in progress. All functions are called on the thread of the client's connection.
 class PassedRun final : public PassageWatcher {
@@ -117,6 +118,7 @@ class PassedRun final : public PassageWatcher {
   PassedRun& operator=(const PassedRun&) = delete;
 
   void sent() override;
+  void waits() override;
   void begun(const UpstreamHead& head) override;
   void came(std::string_view content) override;
   /// Ends the run. If sent() was not called, no upstream server got the request, and the run only has the
@@ -132,6 +134,7 @@ class PassedRun final : public PassageWatcher {
   void simulate();
   void read(std::string_view content);
   void settle();
+  void readAnswer(const std::function<void()>& read);
   void writeLog(const PassageEnd& end);
   double elapsed() const;
   simulator::TracedRequest traced() const;
@@ -159,9 +162,11 @@ class PassedRun final : public PassageWatcher {
   std::optional<remote::RemoteTrace> m_trace;
   std::vector<remote::ChatAnswer> m_answers;
   std::unique_ptr<remote::AnswerReader> m_reader;
-  std::optional<CachePrediction> m_prediction;
-  std::string m_error;  ///< the beginning of an answer with an error status
+  std::uint64_t m_cached = 0;                   ///< the prompt in the simulated cache; 0: none
+  std::optional<CachePrediction> m_prediction;  ///< after the end
+  std::string m_error;                          ///< the beginning of an answer with an error status
   std::string m_problem;
+  bool m_isNoAnswer = false;  ///< the content is no answer, for example an error with status 200
   std::optional<double> m_first;
   std::optional<double> m_last;
 };

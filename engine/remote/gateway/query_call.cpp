@@ -64,6 +64,14 @@ class QueryAnswer final : public remote::RemoteWatcher {
         m_whole(head, m_choices.size(), false, *book.tokenizer),
         m_stream(std::move(head), m_choices.size(), false, planned.includesUsage, *book.tokenizer) {}
 
+  /// A run that ends by an exception leaves no prompt in progress.
+  ~QueryAnswer() override {
+    for (const auto& [request, sent] : m_sent)
+      if (sent.cached != 0) m_upstream.trace().cache().drop(sent.cached);
+  }
+  QueryAnswer(const QueryAnswer&) = delete;
+  QueryAnswer& operator=(const QueryAnswer&) = delete;
+
   /// Sets the ids of the run. Call this function before the run.
   void use(RunId run, RequestId lastRequest) {
     m_run = run;
@@ -72,20 +80,7 @@ class QueryAnswer final : public remote::RemoteWatcher {
 
   /// For RemoteTarget::arrange.
   std::optional<remote::SentOrder> arrange(std::size_t index, exports::ChatRequest& request) {
-    std::optional<remote::SentOrder> order;
-    if (!request.groups.empty() && !m_upstream.config().keepsOrder) {
-      try {
-        order = orderFor(m_upstream.trace().cache(), request,
-                         workbench::promptPart(request, *m_book.tokenizer, m_book.chat));
-      } catch (const Failure&) {
-        order.reset();  // The template cannot write the conversation.
-      }
-    }
-    if (order) {
-      std::vector<exports::ChatMessage> messages;
-      for (const std::size_t message : order->messages) messages.push_back(request.messages[message]);
-      request.messages = std::move(messages);
-    }
+    std::optional<remote::SentOrder> order = putInOrderFor(m_upstream, request, m_book);
     m_sent[index].call = {.kind = CallKind::Chat, .request = request};
     return order;
   }
@@ -94,9 +89,10 @@ class QueryAnswer final : public remote::RemoteWatcher {
              std::size_t /*bytes*/) override {
     const auto sent = m_sent.find(request);
     if (sent == m_sent.end()) return;
-    sent->second.prompt = promptOf(sent->second.call, {}, m_book);
-    sent->second.prediction =
+    sent->second.prompt = promptOf(sent->second.call, m_book);
+    sent->second.cached =
         tracePrompt(m_upstream.trace(), m_book, sent->second.call, sent->second.prompt, aboutOf(request));
+    m_upstream.trace().cache().serve(sent->second.cached);
   }
 
   void text(std::size_t request, const std::string& piece) override {
@@ -108,9 +104,9 @@ class QueryAnswer final : public remote::RemoteWatcher {
     m_usage.promptTokens += step.answer.promptTokens.value_or(0);
     m_usage.cachedTokens += step.cached.tokens;
     m_usage.completionTokens += step.answer.generatedTokens.value_or(0);
-    if (const auto sent = m_sent.find(step.request); sent != m_sent.end() && sent->second.prediction)
-      traceAnswer(m_upstream.trace(), m_book, *sent->second.prediction, sent->second.prompt, step.answer,
-                  aboutOf(step.request));
+    if (const auto sent = m_sent.find(step.request); sent != m_sent.end())
+      traceAnswer(m_upstream.trace(), m_book, std::exchange(sent->second.cached, 0), sent->second.prompt,
+                  step, 0, aboutOf(step.request));
     const auto choice = m_choices.find(step.request);
     if (choice == m_choices.end() || !step.brokenBy.empty()) return;
     take({.choice = choice->second,
@@ -140,7 +136,7 @@ class QueryAnswer final : public remote::RemoteWatcher {
   struct Sent {
     PassedCall call{};
     PassedPrompt prompt{};
-    std::optional<CachePrediction> prediction{};
+    std::uint64_t cached = 0;  ///< the prompt in the simulated cache; 0: none
   };
 
   simulator::TracedRequest aboutOf(std::size_t request) const {
@@ -223,7 +219,7 @@ bool answerSpanQuery(const SpanQueryCall& call, const std::vector<std::unique_pt
                                                   : made.problems.front().message());
   const std::vector<exports::ChatRequest>& requests = made.requests;
   const std::vector<TokenId> first =
-      upstreams.size() > 1 ? promptOf({.kind = CallKind::Chat, .request = requests.front()}, {}, book).tokens
+      upstreams.size() > 1 ? promptOf({.kind = CallKind::Chat, .request = requests.front()}, book).tokens
                            : std::vector<TokenId>();
   Turn turn = inTurn(upstreams, requests.front().model, first, call.mostAhead, call.routing);
   Upstream& upstream = reachable(turn.upstreams);

@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,9 +29,11 @@ struct CachePrediction {
   bool isOfServer = false;  ///< false: the kind of server has no simulator, so this is only an estimate
 };
 
-/// Any thread may call the functions. One call takes time in proportion to its prompt, not to the cache.
+/// Any thread may call the functions. One call takes time in proportion to its prompts, not to the cache. The
+/// exception is drop(), if other requests or time passed since begin().
 ///
-/// A prompt counts as computed when it is sent. The end of its answer adds the answer to the cache.
+/// Prompts are served in the order of begin(). A prompt counts as computed as soon as serve() or another call
+/// needs its contents. drop() takes the prompt back.
 class UpstreamCache {
  public:
   /// `sink` gets the events of the cache, and must outlive the object.
@@ -47,25 +51,55 @@ class UpstreamCache {
   void startSession(const std::string& program, const std::string& model, const std::string& server);
 
   /// Returns the number of cached tokens of a prompt. 0 for a server without prefix caching.
-  std::int64_t cached(std::span<const TokenId> prompt) const;
+  std::int64_t cached(std::span<const TokenId> prompt);
   /// Chooses the order of a prompt. Nothing: the server has no prefix caching.
-  std::optional<simulator::ChosenOrder> order(const simulator::PromptPart& prompt) const;
+  std::optional<simulator::ChosenOrder> order(const simulator::PromptPart& prompt);
   /// Counts the parts of a prompt for later orders.
   void count(const simulator::PromptPart& prompt);
 
-  /// Serves a prompt, after startSession(). Emits the events of the cache if the kind of server has a
-  /// simulator. Nothing: the server has no prefix caching.
-  std::optional<CachePrediction> begin(std::span<const TokenId> prompt,
-                                       const simulator::TracedRequest& about);
-  /// Ends a prompt for which begin() returned a prediction. `sequence`: the prompt and the sampled answer.
-  /// Empty: the answer is not known.
-  void end(std::span<const TokenId> sequence, const simulator::TracedRequest& about);
+  /// Begins a prompt that was sent to the server, after startSession(). Returns its number for the other
+  /// functions. 0: the server has no prefix caching.
+  std::uint64_t begin(std::span<const TokenId> prompt, const simulator::TracedRequest& about);
+  /// Serves the prompts up to this one. Emits the events of the cache if the kind of server has a simulator.
+  void serve(std::uint64_t number);
+  /// Ends a prompt that the server has computed. `sequence`: the prompt and the sampled answer. Empty: the
+  /// answer is not known. Nothing: the number is 0, or the settings of the server have changed.
+  std::optional<CachePrediction> end(std::uint64_t number, std::span<const TokenId> sequence);
+  /// Ends a prompt that the server has not computed. The cache is then as without this prompt, unless the
+  /// simulator refuses the prompt, too. The simulator then knows which slot the server has used.
+  void drop(std::uint64_t number);
 
  private:
   class Reporter;
+  /// A simulator, and the state of the events about its blocks.
+  struct Contents {
+    std::unique_ptr<simulator::Simulator> simulator;  ///< null: no prefix caching
+    std::unique_ptr<Reporter> reporter;               ///< null: no blocks are recorded
+    Contents();
+    Contents(Contents&&) noexcept;
+    Contents& operator=(Contents&&) noexcept;
+    ~Contents();
+    Contents copy() const;
+  };
+  /// A prompt, or a prompt with its answer.
+  struct Operation {
+    std::uint64_t number = 0;
+    simulator::TracedRequest about;
+    std::vector<TokenId> tokens;
+    bool isPrompt = true;
+    bool isBeside = false;   ///< simulator::Request::isBeside
+    bool isServed = false;   ///< `m_now` contains the operation
+    bool isSettled = false;  ///< the operation is not dropped later
+  };
 
-  simulator::Answer serve(std::span<const TokenId> prompt, const simulator::TracedRequest& about,
-                          bool isPrompt);
+  struct Running {
+    simulator::TracedRequest about;
+    simulator::Answer answer{};  ///< after serve()
+  };
+
+  static simulator::Answer apply(const Operation& operation, Contents& contents);
+  void serveUpTo(std::uint64_t number);
+  void settle();
   trace::PoolState pool() const;
 
   trace::Sink& m_sink;
@@ -73,10 +107,14 @@ class UpstreamCache {
   remote::ServerFacts m_facts;
   const simulator::Server* m_kind = nullptr;  ///< null: the kind of server has no simulator
   std::string m_setup;
-  std::unique_ptr<simulator::Simulator> m_simulator;  ///< null: no prefix caching
-  std::unique_ptr<Reporter> m_reporter;               ///< null: no blocks are recorded
+  Contents m_now;
+  Contents m_settled;  ///< without `m_operations`; emits no events.
+  /// The operations that can still be dropped, and all operations after them.
+  std::deque<Operation> m_operations;
+  std::size_t m_tokens = 0;  ///< of `m_operations`
+  std::uint64_t m_last = 0;
+  std::map<std::uint64_t, Running> m_running;  ///< prompts that have not ended, by number
   simulator::PartCounts m_counts;
-  std::size_t m_running = 0;
   bool m_hasStarted = false;  ///< the session
 };
 

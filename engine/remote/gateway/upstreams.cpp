@@ -159,22 +159,25 @@ void Upstream::ask(const std::stop_token& stop) {
   }
 }
 
-std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::ChatRequest& request,
-                                          const simulator::PromptPart& prompt) {
-  const std::optional<simulator::ChosenOrder> chosen = cache.order(prompt);
-  cache.count(prompt);
-  if (!chosen) return std::nullopt;
-  remote::SentOrder order{.messages = workbench::messagesInOrder(request, *chosen),
-                          .children = workbench::childrenInOrder(request, *chosen),
-                          .tokens = chosen->tokens,
-                          .cached = chosen->cached,
-                          .asWritten = chosen->asWritten,
-                          .isExact = chosen->isExact};
-  order.sent = workbench::sentChildren(request, *chosen);
-  // The text goes into a header of the answer, which has no room for texts of the prompt.
-  for (std::vector<remote::SentChild>& group : order.sent)
-    for (remote::SentChild& child : group) child.beginning.clear();
-  return order.messages.empty() ? std::nullopt : std::optional(std::move(order));
+std::optional<remote::SentOrder> putInOrderFor(Upstream& upstream, exports::ChatRequest& request,
+                                               const RunBook& book) {
+  if (request.groups.empty() || upstream.config().keepsOrder) return std::nullopt;
+  try {
+    UpstreamCache& cache = upstream.trace().cache();
+    const simulator::PromptPart prompt = workbench::promptPart(request, *book.tokenizer, book.chat);
+    const std::optional<simulator::ChosenOrder> chosen = cache.order(prompt);
+    cache.count(prompt);
+    if (!chosen) return std::nullopt;
+    std::optional<remote::SentOrder> order =
+        workbench::putInOrder(request, *chosen, upstream.config().hasOrderNote, *book.tokenizer, book.chat);
+    if (!order) return std::nullopt;
+    // The text goes into a header of the answer, which has no room for texts of the prompt.
+    for (std::vector<remote::SentChild>& group : order->sent)
+      for (remote::SentChild& child : group) child.beginning.clear();
+    return order;
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
 }
 
 Turn inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams, const std::string& model,

@@ -86,10 +86,12 @@ class Upstream {
   std::vector<std::unique_ptr<UpstreamLink>> m_idle;
 };
 
-/// Chooses the order of the messages of a request for a cache, and counts its parts for later orders.
-/// `prompt`: workbench::promptPart() of the request. Nothing: the server has no prefix caching.
-std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::ChatRequest& request,
-                                          const simulator::PromptPart& prompt);
+/// Puts the messages of a request in the order that the cache of a server serves best, with the notes of the
+/// server's configuration. Counts the parts of the request for later orders. Nothing: the request is
+/// unchanged, because it has no choice, the server has no prefix caching or keeps the order, or the template
+/// cannot write the messages.
+std::optional<remote::SentOrder> putInOrderFor(Upstream& upstream, exports::ChatRequest& request,
+                                               const RunBook& book);
 
 /// The upstream servers in the order in which they are tried for a request.
 struct Turn {

@@ -234,6 +234,8 @@ void CacheEvents::stored(const std::string& request, BlockId block, std::size_t 
   if (own.isCached) std::erase(m_contents[own.key].blocks, block);
   own.isCached = true;
   own.key = key;
+  own.parent = parent;
+  own.virtualIndex = static_cast<std::int32_t>(index);
   own.storedBy = of(request);
   const auto [content, isNew] = m_contents.try_emplace(key);
   if (isNew) {
@@ -263,6 +265,40 @@ void CacheEvents::removed(const std::string& request, BlockId block, trace::Remo
 void CacheEvents::released(const std::string& request, BlockId block) {
   const std::int32_t references = --at(block).references;
   emitEvent(of(request), trace::BlockReleased{.block = block, .references = references});
+}
+
+void CacheEvents::emitChanges(const CacheEvents& before, const TracedRequest& about) {
+  const std::size_t count = std::max(m_blocks.size(), before.m_blocks.size());
+  m_blocks.resize(count);
+  const Block none;
+  for (std::size_t i = 1; i < count; ++i) {
+    const auto number = static_cast<BlockId>(i);
+    const Block& old = i < before.m_blocks.size() ? before.m_blocks[i] : none;
+    const Block& now = m_blocks[i];
+    const bool isKept = old.isCached && now.isCached && old.key == now.key;
+    if (old.isCached && !isKept)
+      emitEvent(about, trace::BlockRemoved{
+                           .block = number, .key = old.key, .reason = trace::RemovalReason::Cleared});
+    for (std::int32_t references = old.references; references > now.references;)
+      emitEvent(about, trace::BlockReleased{.block = number, .references = --references});
+    for (std::int32_t references = old.references; references < now.references;)
+      emitEvent(
+          now.storedBy,
+          trace::BlockShared{
+              .block = number, .segment = 0, .virtualIndex = now.virtualIndex, .references = ++references});
+    if (now.isCached && !isKept)
+      emitEvent(now.storedBy, trace::BlockStored{.block = number,
+                                                 .key = now.key,
+                                                 .parent = now.parent,
+                                                 .segment = 0,
+                                                 .virtualIndex = now.virtualIndex,
+                                                 .base = 0,
+                                                 .tokens = m_contents.at(now.key).tokens});
+  }
+  for (auto& [key, content] : m_contents) {
+    const auto old = before.m_contents.find(key);
+    if (old != before.m_contents.end() && content.removedBy == 0) content.removedBy = old->second.removedBy;
+  }
 }
 
 void CacheEvents::savedToHost(const std::string& request, BlockId block) {

@@ -172,6 +172,9 @@ class CacheEvents : public CacheObserver {
   /// Forgets contents that are in no block, if there are more than `most`. A later miss of such a content is
   /// no longer reported as an eviction.
   void forgetRemoved(std::size_t most);
+  /// Emits the events that turn the blocks of `before` into the blocks of this object. `about`: the request
+  /// that causes the changes. Also takes over the sequence numbers of removals from `before`.
+  void emitChanges(const CacheEvents& before, const TracedRequest& about);
 
  private:
   struct KeyHash {
@@ -187,6 +190,8 @@ class CacheEvents : public CacheObserver {
     std::int32_t references = 0;
     bool isCached = false;
     trace::BlockKey key;
+    trace::BlockKey parent;
+    std::int32_t virtualIndex = 0;
     TracedRequest storedBy;
   };
   struct Nearest {

@@ -18,6 +18,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -201,7 +203,11 @@ class TestGateway : public QObject {
   void brokenStreamsEndWithAnError();
   void leavingClientsLeaveNothing();
   void ordersForTheCache();
+  void notesTheWrittenOrder();
   void wrongMarksAreRefused();
+  void failedPromptsAreNotCached_data();
+  void failedPromptsAreNotCached();
+  void lateRefusalsLeaveNothing();
   void recordsRuns();
   void recordsNoSecrets();
   void logsForTheDoctor();
@@ -459,6 +465,37 @@ void TestGateway::ordersForTheCache() {
   QVERIFY2(query.find(plus) != std::string::npos, query.c_str());
 }
 
+/// The note is a message of the body and of the prompt.
+void TestGateway::notesTheWrittenOrder() {
+  Fake up([&](const std::string&) { return chatReply("yes", 10, 4); });
+  Running running({up.server.address()},
+                  [](GatewayConfig& config) { config.upstreams.front().hasOrderNote = true; });
+  QVERIFY(running.gateway->awaitFacts(kMost));
+  const std::vector<std::string> texts{std::string(40, 'a'), std::string(40, 'b'), std::string(40, 'c'), "q"};
+  QCOMPARE(running.post(chatOf({texts[2], texts[0], texts[1], "p"})).status, 200);
+  const std::string marked = R"("spanscope":{"plus":[[0,1,2]]},)";
+  QCOMPARE(running.post(chatOf(texts, marked)).status, 200);
+  const std::string request = up.last();
+  const Json body = Json::parse(request.substr(request.find("\r\n\r\n") + 4));
+  QCOMPARE(body["messages"].size(), std::size_t(5));
+  QCOMPARE(body["messages"][2]["content"].get<std::string>(), texts[1]);
+  const auto note = body["messages"][3]["content"].get<std::string>();
+  QVERIFY2(note.ends_with("2, 3, 1."), note.c_str());
+  QCOMPARE(body["messages"][4]["content"].get<std::string>(), texts[3]);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(2));
+  std::string prompt;
+  for (const trace::SegmentInfo& segment : running.all<trace::SpanTableLaidOut>().back().segments)
+    for (const std::string& text : segment.texts) prompt += text;
+  QVERIFY2(prompt.find(note) != std::string::npos, prompt.c_str());
+  const trace::PromptDivided sections = running.all<trace::PromptDivided>().back();
+  const auto isNote = [](const trace::PartInfo& part) { return part.node == "/g/input/cross/0"; };
+  QCOMPARE(std::ranges::count_if(sections.parts, isNote), 1);
+  // The written order has no note.
+  running.post(chatOf({texts[2], texts[0], texts[1], "p"}, marked));
+  const std::string kept = up.last();
+  QCOMPARE(Json::parse(kept.substr(kept.find("\r\n\r\n") + 4))["messages"].size(), std::size_t(4));
+}
+
 void TestGateway::wrongMarksAreRefused() {
   Fake up([&](const std::string&) { return chatReply("yes", 10, 4); });
   Running running({up.server.address()});
@@ -466,6 +503,107 @@ void TestGateway::wrongMarksAreRefused() {
   QCOMPARE(answer.status, 400);
   QCOMPARE(Json::parse(answer.body)["error"]["param"].get<std::string>(), std::string("spanscope.plus"));
   QCOMPARE(up.count(), std::size_t(0));
+}
+
+/// A prompt counts as cached only if the server has computed the prompt.
+void TestGateway::failedPromptsAreNotCached_data() {
+  QTest::addColumn<QByteArray>("answer");
+  QTest::addColumn<bool>("isCached");
+  const auto refusal = [](const char* status) {
+    const QByteArray body = R"({"error":{"message":"no"}})";
+    return QByteArray("HTTP/1.1 ") + status + "\r\nContent-Length: " + QByteArray::number(body.size()) +
+           "\r\n\r\n" + body;
+  };
+  const std::string whole = chatReply("yes", 44, 0);
+  const auto stream = [](const std::string& chunks) {
+    return QByteArray::fromStdString(kStreamHead + chunks);
+  };
+  QTest::newRow("refused") << refusal("400 Bad Request") << false;
+  QTest::newRow("too many requests") << refusal("429 Too Many") << false;
+  QTest::newRow("error of the server") << refusal("500 Error") << false;
+  QTest::newRow("no answer") << QByteArray() << false;
+  QTest::newRow("half a head") << QByteArray("HTTP/1.1 200 OK\r\nContent-") << false;
+  QTest::newRow("error with status 200")
+      << QByteArray::fromStdString(reply(R"({"error":{"message":"no","type":"x"}})")) << false;
+  QTest::newRow("stream without text") << stream("40\r\ndata: {") << false;
+  QTest::newRow("stream after the first text") << stream(chunk(dataOf("a")) + "40\r\ndata: {") << true;
+  QTest::newRow("whole answer") << QByteArray::fromStdString(whole) << true;
+}
+
+void TestGateway::failedPromptsAreNotCached() {
+  QFETCH(QByteArray, answer);
+  QFETCH(bool, isCached);
+  std::atomic<bool> fails = true;
+  Fake up([&](const std::string&) {
+    return fails.exchange(false) ? answer.toStdString() : chatReply("yes", 44, 0);
+  });
+  Running running({up.server.address()});
+  QVERIFY(running.gateway->awaitFacts(kMost));
+  const std::string body = chatOf({std::string(39, 'a')}, "\"stream\":true,");
+  running.post(body);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+  const bool isSaid =
+      std::ranges::any_of(running.all<trace::MessageLogged>(), [](const trace::MessageLogged& message) {
+        return message.severity == Severity::Note && message.text.find("cached") != std::string::npos;
+      });
+  const bool isPredicted = answer.contains("prompt_tokens");
+  QCOMPARE(isSaid, !isCached || isPredicted);
+  running.post(body);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(2));
+  const std::int64_t cached = running.all<trace::RequestAdmitted>().back().cachedTokens;
+  QCOMPARE(cached, std::int64_t(isCached ? 40 : 0));
+  QVERIFY(!running.gateway->recorders().front()->contradiction());
+}
+
+/// The server refuses a prompt after it has answered another prompt. Both prompts were in the simulated
+/// cache.
+void TestGateway::lateRefusalsLeaveNothing() {
+  std::atomic<bool> isReleased = false;
+  Fake* server = nullptr;
+  Fake up([&](const std::string& request) {
+    if (request.find("late") == std::string::npos) return chatReply("yes", 44, 0);
+    while (!isReleased && !server->server.isEnding()) std::this_thread::yield();
+    return std::string("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+  });
+  server = &up;
+  Running running({up.server.address()});
+  QVERIFY(running.gateway->awaitFacts(kMost));
+  const std::string kept = chatOf({std::string(39, 'b')});
+  // The two prompts begin alike.
+  const std::string late = chatOf({std::string(20, 'b') + std::string(20, 'c')}, "\"user\":\"late\",");
+  const std::string again = chatOf({std::string(20, 'b') + std::string(20, 'c')});
+  HttpClient waiting(running.gateway->port());
+  QVERIFY(waiting.send(requestText("POST", "/v1/chat/completions", late)));
+  QTRY_COMPARE(up.count(), std::size_t(1));
+  QCOMPARE(running.post(kept).status, 200);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+  // The prompt in progress counts as computed.
+  QCOMPARE(running.all<trace::RequestAdmitted>().back().cachedTokens, std::int64_t(20));
+  isReleased = true;
+  QVERIFY(!readAll(waiting).empty());
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(2));
+  const auto cachedOf = [&](const std::string& body, std::size_t runs) {
+    running.post(body);
+    return QTest::qWaitFor([&] { return running.all<trace::RunFinished>().size() == runs; }, 10'000)
+               ? running.all<trace::RequestAdmitted>().back().cachedTokens
+               : -1;
+  };
+  QCOMPARE(cachedOf(again, 3), std::int64_t(20));
+  QCOMPARE(cachedOf(kept, 4), std::int64_t(40));
+  QVERIFY(!running.gateway->recorders().front()->contradiction());
+  // The trace has the pool of a cache that never had the refused prompt.
+  Running other({up.server.address()});
+  QVERIFY(other.gateway->awaitFacts(kMost));
+  for (const std::string& body : {kept, again, kept}) QCOMPARE(other.post(body).status, 200);
+  QTRY_COMPARE(other.all<trace::RunFinished>().size(), std::size_t(3));
+  const auto keysOf = [](const Running& own) {
+    std::vector<std::uint64_t> keys;
+    for (const trace::BlockState& block : own.gateway->recorders().front()->pool().blocks)
+      if (block.cached) keys.push_back(block.key.low);
+    std::ranges::sort(keys);
+    return keys;
+  };
+  QCOMPARE(keysOf(running), keysOf(other));
 }
 
 void TestGateway::recordsRuns() {

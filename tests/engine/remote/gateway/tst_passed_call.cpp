@@ -134,12 +134,18 @@ void TestPassedCall::deepBodiesAreNotRead() {
 
 void TestPassedCall::bodiesKeepOtherFields() {
   const std::string body = "{" + kFour + R"(,"spanscope":{"plus":[[1,2,3]]},"x":{"y":[1.5,null]}})";
-  const nlohmann::ordered_json changed = nlohmann::ordered_json::parse(bodyInOrder(body, {0, 3, 1, 2, 4}));
+  const nlohmann::ordered_json changed =
+      nlohmann::ordered_json::parse(bodyInOrder(body, {.messages = {0, 3, 1, 2, 4}}));
   QVERIFY(!changed.contains("spanscope"));
   QCOMPARE(changed["x"].dump(), std::string(R"({"y":[1.5,null]})"));
   std::string texts;
   for (const auto& message : changed["messages"]) texts += message["content"].get<std::string>();
   QCOMPARE(texts, std::string("scabq"));
+  const nlohmann::ordered_json noted = nlohmann::ordered_json::parse(bodyInOrder(
+      body, {.messages = {0, 3, 1, 2, 4}, .notes = {{.group = 0, .place = 4, .text = "2, 3, 1"}}}));
+  QCOMPARE(noted["messages"].size(), std::size_t(6));
+  QCOMPARE(noted["messages"][4].dump(), std::string(R"({"role":"user","content":"2, 3, 1"})"));
+  QVERIFY(noted["messages"][5] == changed["messages"][4]);
 }
 
 SPANSCOPE_TEST(tst_passed_call, TestPassedCall)

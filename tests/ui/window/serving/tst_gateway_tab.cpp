@@ -14,6 +14,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
@@ -23,6 +24,7 @@
 #include <QToolButton>
 #include <QUrl>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -170,6 +172,34 @@ class TestGatewayTab : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(ask(port, "GET", "/v1/models").status, 0, kGatewayPatience);
   }
 
+  /// A marked request has a note in another order, as a section of the plus.
+  void sendsTheNote() {
+    const ServerOfMany upstream(vllm);
+    begin(upstream.address(), true);
+    const auto* source = dynamic_cast<const GatewaySource*>(workspace().current()->source.get());
+    QVERIFY(source != nullptr);
+    const int port = QUrl(source->url()).port();
+    const auto body = [](const char* first, const char* second, const std::string& mark) {
+      return R"({"model":"m","messages":[{"role":"user","content":")" + std::string(first) +
+             R"("},{"role":"user","content":")" + second + R"("},{"role":"user","content":"Who?"}])" + mark +
+             "}";
+    };
+    const char* const mira = "Mira lives in Lisbon with a cat, in a house on a hill near the river.";
+    const char* const tarek = "Tarek has a dog and a bicycle, and works in the harbor of the old town.";
+    ask(port, "POST", "/v1/chat/completions", body(tarek, mira, ""));
+    const std::string mark = R"(,"spanscope":{"plus":[[0,1]]})";
+    const HttpAnswer second = ask(port, "POST", "/v1/chat/completions", body(mira, tarek, mark));
+    QCOMPARE(second.status, 200);
+    QTRY_COMPARE_WITH_TIMEOUT(source->trace()->newest().progress().requests.size(), std::size_t{2},
+                              kGatewayPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!source->trace()->newest().progress().requests.rbegin()->second.segments.empty(),
+                             kGatewayPatience);
+    const trace::SegmentInfo& prompt =
+        source->trace()->newest().progress().requests.rbegin()->second.segments.front();
+    const auto isNote = [](const trace::TokenRunInfo& run) { return run.node == "/g/input/cross/0"; };
+    QVERIFY(std::ranges::any_of(prompt.runs, isNote));
+  }
+
   /// The dialog stays open with the problem.
   void mistakesStayInTheDialog() {
     window().perform(QStringLiteral("run.gateway"));
@@ -192,12 +222,13 @@ class TestGatewayTab : public QObject {
   MainWindow& window() { return m_fresh->window(); }
   Workspace& workspace() { return window().workspace(); }
 
-  void begin(const std::string& url) {
+  void begin(const std::string& url, bool hasOrderNote = false) {
     window().perform(QStringLiteral("run.gateway"));
     auto* dialog = window().findChild<GatewayDialog*>();
     QVERIFY(dialog != nullptr);
     dialog->findChild<QComboBox*>(QStringLiteral("gatewayUrl"))->setCurrentText(QString::fromStdString(url));
     dialog->findChild<QSpinBox*>(QStringLiteral("gatewayPort"))->setValue(0);
+    dialog->findChild<QCheckBox*>(QStringLiteral("gatewayOrderNote"))->setChecked(hasOrderNote);
     dialog->findChild<QPushButton*>(QStringLiteral("gatewayBegin"))->click();
     QVERIFY(!dialog->isVisible());
   }
