@@ -890,6 +890,10 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
            << options.seed.value_or(0) << '\n'
            << readInput(file, streams, std::size_t{1} << 28U) << '\n';
   for (const std::string& value : options.query.values) identity << value << '\n';
+  // These settings change the prompts. The defaults add nothing, so that older journals remain valid.
+  const bool hasNote = isOrdered && (options.hasOrderNote || there->hasOrderNote);
+  if (!isOrdered) identity << "written order\n";
+  if (hasNote) identity << "order note\n";
   job.identity = identity.str();
   job.prepare = [&](const std::map<std::string, std::string>& values) -> LineTask {
     // The warnings of the first line are also those of the other lines.
@@ -920,8 +924,8 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
     putPrompt(target, options, own.err);
     isFirst = false;
     if (model) firstRequests.push_back(asked->sent.requests.front());
-    return [asked, target, model, simulators, plan, hasNote = options.hasOrderNote || there->hasOrderNote](
-               remote::HttpClient& ownClient, const std::stop_token& stop) {
+    return [asked, target, model, simulators, plan, hasNote](remote::HttpClient& ownClient,
+                                                             const std::stop_token& stop) {
       std::vector<remote::RemoteTarget> targets{target};
       targets.front().atOnce = 1;
       std::optional<workbench::CacheOrderer> orderer;

@@ -14,7 +14,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -44,10 +46,16 @@ struct CountingServer {
     if (!body.is_object()) return http(400, "{}");
     const std::string text = body["messages"].back()["content"];
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::size_t place = 0;
     {
       const std::lock_guard lock(mutex);
       ++counts[text];
       order.push_back(text);
+      place = order.size();
+    }
+    if (place > answered) {
+      ++held;
+      while (!isReleased && !server.isEnding()) std::this_thread::yield();
     }
     if (text.find("fails") != std::string::npos && isFailing)
       return http(500, R"({"error":{"message":"broken"}})");
@@ -71,6 +79,9 @@ struct CountingServer {
   std::map<std::string, int> counts;
   std::vector<std::string> order;  ///< the questions as they came
   bool isFailing = true;
+  std::size_t answered = SIZE_MAX;  ///< later questions wait for `isReleased`
+  std::atomic<std::size_t> held = 0;
+  std::atomic<bool> isReleased = false;
 };
 
 struct Folder {
@@ -95,18 +106,23 @@ struct Folder {
     while (!file.atEnd()) lines.push_back(Json::parse(file.readLine().toStdString()));
     return lines;
   }
+  /// The results in the journal.
+  int journaled() const {
+    QFile file(folder.filePath("results.jsonl.journal"));
+    return file.open(QIODevice::ReadOnly) ? static_cast<int>(file.readAll().count("\"result\":")) : 0;
+  }
   bool hasJournal() const { return QFile::exists(folder.filePath("results.jsonl.journal")); }
 
   QTemporaryDir folder;
 };
 
 void start(QProcess& process, const Folder& folder, const std::string& address,
-           const QStringList& more = {}) {
+           const QStringList& more = {"--order", "written"}, int atOnce = kAtOnce) {
   process.setWorkingDirectory(folder.folder.path());
   process.start(
       QStringLiteral(SPANSCOPE_SPANQ),
       QStringList{"remote", "run", QString::fromStdString(address), "query.json", "--inputs", "inputs.jsonl",
-                  "--results", "results.jsonl", "--at-once", QString::number(kAtOnce), "--order", "written"} +
+                  "--results", "results.jsonl", "--at-once", QString::number(atOnce)} +
           more);
 }
 
@@ -138,6 +154,9 @@ class TestRemoteInputs : public QObject {
   void failedLinesAreTriedAgain();
   void otherJobsAreRefused();
   void commonBeginningsFollowEachOther();
+  void continuesAScheduleAfterAKill_data();
+  void continuesAScheduleAfterAKill();
+  void anotherNoteIsAnotherJob();
 };
 
 void TestRemoteInputs::answersEveryLineOnce() {
@@ -246,16 +265,82 @@ void TestRemoteInputs::commonBeginningsFollowEachOther() {
     text += Json{{"document", i % 2 == 0 ? first : second}, {"q", "line " + std::to_string(i)}}.dump() + "\n";
   folder.write("inputs.jsonl", text);
   QProcess process;
-  process.setWorkingDirectory(folder.folder.path());
-  process.start(QStringLiteral(SPANSCOPE_SPANQ),
-                {"remote", "run", QString::fromStdString(server.server.address()), "query.json", "--inputs",
-                 "inputs.jsonl", "--results", "results.jsonl", "--at-once", "1"});
+  start(process, folder, server.server.address(), {}, 1);
   QCOMPARE(finish(process), 0);
   verifyResults(folder, 6);
   QCOMPARE(server.order.size(), std::size_t{6});
   const auto isEven = [&server](std::size_t place) { return (server.order[place].back() - '0') % 2 == 0; };
   for (const std::size_t place : {1U, 2U}) QCOMPARE(isEven(place), isEven(0));
   for (const std::size_t place : {3U, 4U, 5U}) QCOMPARE(isEven(place), !isEven(0));
+}
+
+void TestRemoteInputs::continuesAScheduleAfterAKill_data() {
+  QTest::addColumn<int>("atOnce");
+  QTest::newRow("one line at a time") << 1;
+  QTest::newRow("four lines at the same time") << 4;
+}
+
+/// Lines with an answer are not sent again. Lines in progress at the kill are sent again. The other lines are
+/// sent once.
+void TestRemoteInputs::continuesAScheduleAfterAKill() {
+  QFETCH(int, atOnce);
+  constexpr int kDocuments = 3;
+  constexpr int kAll = 24;
+  constexpr int kAnswered = 10;
+  CountingServer server;
+  server.answered = kAnswered;
+  const Folder folder(0);
+  folder.write("query.json",
+               R"({"g":{"model":"tiny","input":{"cross":[{"user":"{document}"},{"user":"{q}"}]}}})");
+  std::string text;
+  for (int i = 1; i <= kAll; ++i)
+    text += Json{{"document", std::string(200, static_cast<char>('a' + i % kDocuments))},
+                 {"q", "line " + std::to_string(i)}}
+                .dump() +
+            "\n";
+  folder.write("inputs.jsonl", text);
+  QProcess process;
+  start(process, folder, server.server.address(), {}, atOnce);
+  QTRY_VERIFY_WITH_TIMEOUT(server.held == static_cast<std::size_t>(atOnce), kInputsPatience);
+  QTRY_COMPARE_WITH_TIMEOUT(folder.journaled(), kAnswered, kInputsPatience);
+  ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+  process.waitForFinished(kInputsPatience);
+  server.isReleased = true;
+  QProcess next;
+  start(next, folder, server.server.address(), {}, atOnce);
+  QCOMPARE(finish(next), 0);
+  verifyResults(folder, kAll);
+  QVERIFY(!folder.hasJournal());
+  QCOMPARE(server.sent(), static_cast<std::size_t>(kAll + atOnce));
+  for (std::size_t place = 0; place < server.order.size(); ++place) {
+    const bool wasHeld = server.counts[server.order[place]] == 2;
+    if (place < kAnswered) QVERIFY(!wasHeld);
+    if (place >= kAnswered && place < static_cast<std::size_t>(kAnswered + atOnce)) QVERIFY(wasHeld);
+  }
+  if (atOnce > 1) return;
+  // The lines of a document still follow each other.
+  int changes = 0;
+  const auto documentAt = [&server](std::size_t place) {
+    return std::stoi(server.order[place].substr(5)) % kDocuments;
+  };
+  for (std::size_t place = kAnswered + 2; place < server.order.size(); ++place)
+    changes += documentAt(place) != documentAt(place - 1) ? 1 : 0;
+  QVERIFY(changes < kDocuments);
+}
+
+/// The note changes the prompts, so the journal without the note has other answers.
+void TestRemoteInputs::anotherNoteIsAnotherJob() {
+  CountingServer server;
+  const Folder folder(10, "fails");
+  QProcess process;
+  start(process, folder, server.server.address(), {});
+  QCOMPARE(finish(process), 3);
+  for (const QStringList& more : {QStringList{"--order-note"}, QStringList{"--order", "written"}}) {
+    QProcess other;
+    start(other, folder, server.server.address(), more);
+    QVERIFY(finish(other) != 0);
+  }
+  QCOMPARE(server.sent(), std::size_t(10));
 }
 
 SPANSCOPE_TEST(tst_remote_inputs, TestRemoteInputs)
