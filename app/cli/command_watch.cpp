@@ -124,7 +124,8 @@ ExitCode watchServer(const Context& context, const WatchOptions& options) {
     if (!server) return ExitCode::RunFailed;
   }
   const bool hasEvents = !options.events.empty();
-  trace::Recorder recorder;
+  watch::WatchConfig config = watchConfig(context, options, server);
+  trace::Recorder recorder(watch::recorderOptions(config));
   if (!options.trace.empty()) {
     OutputRules rules{.inputs = {}, .unfinished = streams.unfinished, .stop = context.stop};
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -132,7 +133,7 @@ ExitCode watchServer(const Context& context, const WatchOptions& options) {
                        {.program = "spanq " SPANSCOPE_VERSION,
                         .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
   }
-  auto watch = std::make_unique<watch::Watch>(watchConfig(context, options, server), recorder);
+  auto watch = std::make_unique<watch::Watch>(std::move(config), recorder);
   if (streams.endsByItself != nullptr) *streams.endsByItself = true;
   const Clock::time_point begin = Clock::now();
   std::vector<trace::Event> events;

@@ -13,7 +13,7 @@
 namespace spanscope::ui {
 
 WatchSource::WatchSource(watch::WatchConfig config, const std::string& file)
-    : StreamedSource(std::make_shared<trace::Recorder>(), file),
+    : StreamedSource(std::make_shared<trace::Recorder>(watch::recorderOptions(config)), file),
       m_hasTexts(config.tokenizer != nullptr),
       m_hasBlocks(!config.publishers.empty()),
       m_watch(std::make_unique<watch::Watch>(std::move(config), recorder())) {}

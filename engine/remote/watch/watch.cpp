@@ -79,11 +79,13 @@ struct Watch::Impl {
     Feed(Impl& owner, std::size_t publisher) : m_owner(owner), m_publisher(publisher) {}
 
     void received(std::uint64_t /*number*/, const server::KvBatch& batch) override {
-      withCache([&](WatchedCache& cache, std::int64_t now) {
-        ++m_owner.state.messages;
-        m_owner.state.events += batch.events.size();
-        cache.take(m_publisher, batch, now);
-      });
+      withCache(
+          [&](WatchedCache& cache, std::int64_t now) {
+            ++m_owner.state.messages;
+            m_owner.state.events += batch.events.size();
+            cache.take(m_publisher, batch, now);
+          },
+          batch.time);
     }
     void startedLate(std::uint64_t /*first*/) override {
       withCache([&](WatchedCache& cache, std::int64_t now) { cache.startLate(m_publisher, now); });
@@ -111,13 +113,17 @@ struct Watch::Impl {
     }
 
    private:
-    void withCache(const std::function<void(WatchedCache&, std::int64_t)>& change) {
+    /// `time`: of a message; nothing: the change happens now.
+    void withCache(const std::function<void(WatchedCache&, std::int64_t)>& change,
+                   std::optional<double> time = {}) {
       const std::lock_guard lock(m_owner.mutex);
+      if (time) m_owner.config.clock->hold(*time);
       try {
         change(*m_owner.cache, m_owner.now());
       } catch (const Failure& failure) {
         m_owner.state.problem = failure.what();
       }
+      m_owner.config.clock->release();
     }
 
     Impl& m_owner;
@@ -145,9 +151,8 @@ struct Watch::Impl {
     if (!publisher.replayEndpoint.empty()) check(publisher.replayEndpoint);
   }
 
-  std::int64_t now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
-  }
+  /// The time of the trace, which never goes back. The mutex must be locked.
+  std::int64_t now() { return lastNow = std::max(lastNow, config.clock->now()); }
   void work(const std::stop_token& stop);
   std::optional<remote::ServerFacts> ask(const std::stop_token& stop);
   std::optional<std::string> get(const char* path, const std::stop_token& stop, bool* isLost = nullptr);
@@ -162,9 +167,9 @@ struct Watch::Impl {
 
   WatchConfig config;
   trace::Sink& sink;
-  const Clock::time_point begin = Clock::now();
   remote::HttpClient client;
   mutable std::mutex mutex;  ///< guards the next members
+  std::int64_t lastNow = 0;
   std::unique_ptr<WatchedCache> cache;
   std::unique_ptr<WatchedSlots> slots;
   WatchState state;
@@ -340,6 +345,10 @@ void Watch::Impl::loop(bool counts, const std::stop_token& stop) {
     if (slots) slots->tick(now());
     wake.wait_for(lock, stop, tick, [] { return false; });
   }
+}
+
+trace::RecorderOptions recorderOptions(const WatchConfig& config) {
+  return {.clock = [clock = config.clock] { return clock->now(); }};
 }
 
 Watch::Watch(WatchConfig config, trace::Sink& sink)

@@ -5,8 +5,10 @@
 
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/watch/event_subscriber.h"
+#include "engine/remote/watch/watch_clock.h"
 #include "engine/remote/watch/watched_runs.h"
 #include "engine/text/tokenizer.h"
+#include "engine/trace/recorder.h"
 #include "engine/trace/sink.h"
 
 #include <chrono>
@@ -28,7 +30,11 @@ struct WatchConfig {
   std::shared_ptr<const text::Tokenizer> tokenizer{};  ///< null: the texts of tokens are unknown
   std::chrono::milliseconds metricsPeriod{1000};       ///< between two reads of /metrics
   std::chrono::milliseconds slotsPeriod{200};          ///< between two reads of /slots
+  /// The time of the trace; never null. The recorder of the events must have this clock.
+  std::shared_ptr<WatchClock> clock = std::make_shared<WatchClock>();
 };
+/// Returns options for the recorder of a watch.
+trace::RecorderOptions recorderOptions(const WatchConfig& config);
 
 /// The state of a watch, for the user.
 struct WatchState {

@@ -5,6 +5,7 @@
 #include "engine/remote/watch/watch.h"
 #include "engine/trace/recorder.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/engine/remote/watch/any_publisher.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
@@ -12,8 +13,11 @@
 #include <QTest>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::watch;
@@ -33,6 +37,7 @@ class TestWatch : public QObject {
   void totals();
   void llamaServer();
   void eventsAndMetrics();
+  void eventsHaveTheirOwnTimes();
   void noServer();
   void mistakes();
 };
@@ -135,6 +140,50 @@ void TestWatch::eventsAndMetrics() {
   watch.reset();
   constexpr int kSlowMachine = 1000;
   QVERIFY2(timer.elapsed() < kSlowMachine, qPrintable(QString::number(timer.elapsed())));
+  QVERIFY(!recorder.contradiction());
+}
+
+/// Replayed messages arrive together, but the trace has the times of their publisher.
+void TestWatch::eventsHaveTheirOwnTimes() {
+  constexpr double kStart = 1'700'000'000;
+  constexpr std::int64_t kBillion = 1'000'000'000;
+  const QTemporaryDir folder;
+  const std::string endpoint = "ipc://" + folder.filePath("e").toStdString();
+  const std::string replay = "ipc://" + folder.filePath("r").toStdString();
+  const auto message = [](std::uint64_t hash, double time) {
+    return server::packed({.time = time,
+                           .events = {server::KvBlocksStored{
+                               .hashes = {hash}, .parent = {}, .tokens = {1, 2}, .blockSize = 2}}});
+  };
+  const std::map<std::uint64_t, std::string> kept{
+      {0, message(1, kStart)}, {1, message(2, kStart + 60)}, {2, message(3, kStart + 90)}};
+  Publisher publisher(endpoint, replay, kept);
+  WatchConfig config{.publishers = {{.endpoint = endpoint, .replayEndpoint = replay}}};
+  trace::RecorderOptions options = recorderOptions(config);
+  options.keepEvents = true;
+  trace::Recorder recorder(options);
+  auto watch = std::make_unique<Watch>(config, recorder);
+  QTRY_COMPARE_WITH_TIMEOUT(watch->state().cached, std::int64_t{3}, kWait);
+  // A live message.
+  publisher.send(3, message(4, kStart + 95));
+  QTRY_COMPARE_WITH_TIMEOUT(watch->state().cached, std::int64_t{4}, kWait);
+  watch.reset();
+  std::vector<std::int64_t> times;
+  std::size_t runs = 0;
+  for (const trace::Event& event : recorder.events()) {
+    if (std::holds_alternative<trace::BlockStored>(event.payload)) times.push_back(event.time);
+    if (std::holds_alternative<trace::RunStarted>(event.payload)) ++runs;
+  }
+  QCOMPARE(times.size(), std::size_t{4});
+  // The times of messages are floating-point numbers.
+  const auto seconds = [&times](std::size_t i) {
+    return (times[i] - times[i - 1] + kBillion / 1000) / kBillion;
+  };
+  QCOMPARE(seconds(1), std::int64_t{60});
+  QCOMPARE(seconds(2), std::int64_t{30});
+  QCOMPARE(seconds(3), std::int64_t{5});
+  // A run covers about 10 s, so three messages begin a run.
+  QVERIFY(runs >= 3);
   QVERIFY(!recorder.contradiction());
 }
 
