@@ -143,10 +143,10 @@ Notice StreamTabs::notice() {
   const OpenDocument* shown = m_parts.workspace.current();
   if (shown == nullptr || !shown->source || !shown->source->trace()) return {};
   if (!trace::isWatched(shown->source->trace()->newest().progress().program)) return {};
-  return {
-      .text = tr("This tab shows the requests of a watched server. Each node represents one kind of request. "
-                 "You cannot run these nodes."),
-      .answers = {}};
+  return {.text = tr(
+              /*id:watched-tab*/ "This tab shows the requests of a watched server. Each node represents one "
+                                 "kind of request. You cannot run these nodes."),
+          .answers = {}};
 }
 
 void StreamTabs::copyAddress() {

@@ -85,6 +85,23 @@ class TestNodeTexts : public QObject {
     }
   }
 
+  /// A narrow card leaves out the operator, and then letters of the name.
+  void titlesKeepTheName() {
+    const QString name = QStringLiteral("Quarterly report 12");
+    QStringList said;
+    for (double width = 2 * kCardWidth; width >= 90; width -= 2) {
+      NodeLook look = generateOf(0);
+      look.name = name;
+      look.rect.width = width;
+      const QString title = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), 1).title.text;
+      if (said.isEmpty() || said.last() != title) said += title;
+    }
+    QVERIFY(said.size() > 3);
+    QCOMPARE(said.at(0), QStringLiteral("generate · ") + name);
+    QCOMPARE(said.at(1), name);
+    for (const QString& title : said) QVERIFY2(title.endsWith(QStringLiteral("12")), qPrintable(title));
+  }
+
   /// The digits keep as far from the lower edge of a low card as from that of any other.
   void sharesKeepOffTheEdge() {
     const Theme theme;
