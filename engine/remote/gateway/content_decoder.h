@@ -10,8 +10,8 @@ namespace spanscope::gateway {
 /// Decompresses the content of an answer while the answer arrives.
 class ContentDecoder {
  public:
-  /// `encoding`: the value of Content-Encoding. "gzip", "deflate", "br" (Brotli) and "zstd" are known. Null: the
-  /// encoding is unknown.
+  /// `encoding`: the value of Content-Encoding. "gzip", "deflate", "br" (Brotli) and "zstd" are known. Null:
+  /// the encoding is unknown.
   static std::unique_ptr<ContentDecoder> make(std::string_view encoding);
   virtual ~ContentDecoder() = default;
 
