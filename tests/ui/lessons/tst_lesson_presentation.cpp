@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QFile>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -127,12 +128,18 @@ class TestLessonPresentation : public LessonWindow {
   /// Presenting changes only the block table. It performs no command of another view, such as an experiment
   /// without a name or a computation.
   void presentingStartsNothing() {
-    perform("learn.lesson:5-relocation.md#3");
+    QFile file(m_fresh->path(QStringLiteral("lesson.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
+        "```do\nopen example:rag.json\nlayout explain\nrun\ndock next-token\n```\n");
+    file.close();
+    QVERIFY(m_window->lessons().open(file.fileName()));
     QVERIFY(isIdle());
     QTRY_VERIFY(m_window->docks()
-                    .dock(QStringLiteral("rotation"))
+                    .dock(QStringLiteral("next-token"))
                     ->view()
-                    ->canPerform(QStringLiteral("run.rotation")));
+                    ->canPerform(QStringLiteral("run.next-token")));
     QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
     perform("learn.present");
     QTest::qWait(500);

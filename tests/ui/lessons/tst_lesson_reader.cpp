@@ -347,6 +347,9 @@ class TestLessonReader : public LessonWindow {
     QVERIFY(isIdle());
     const QuestionPlace place = *course().waiting();
     course().answer(place, {.number = QStringLiteral("3"), .choice = {}});
+    // Only one question has a field.
+    QVERIFY(course().waiting().has_value());
+    course().answer(*course().waiting(), {});
     QTRY_VERIFY(button(QStringLiteral("Change answer")) != nullptr);
     button(QStringLiteral("Change answer"))->click();
     QTRY_VERIFY(reader().findChild<QLineEdit*>() != nullptr);
@@ -489,19 +492,19 @@ class TestLessonReader : public LessonWindow {
     QCOMPARE(course().facts().front().model, std::string("spanlet"));
   }
 
-  /// A job that is no run, such as the rotation, does not carry out the actions of the learner.
+  /// A job that is no run, such as the next tokens, does not carry out the actions of the learner.
   void anotherJobOfTheLearnerIsNoRun() {
     perform("learn.lesson:5-relocation.md#6");
     QVERIFY(isIdle());
     QVERIFY(!course().tasks().empty());
     const std::size_t runs = course().facts().size();
-    m_window->docks().bring(QStringLiteral("rotation"));
+    m_window->docks().bring(QStringLiteral("next-token"));
     QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
     QTRY_VERIFY(m_window->docks()
-                    .dock(QStringLiteral("rotation"))
+                    .dock(QStringLiteral("next-token"))
                     ->view()
-                    ->canPerform(QStringLiteral("run.rotation")));
-    perform("run.rotation");
+                    ->canPerform(QStringLiteral("run.next-token")));
+    perform("run.next-token");
     QTRY_VERIFY_WITH_TIMEOUT(!ended.empty(), kWait);
     QTest::qWait(100);
     QVERIFY(isIdle());

@@ -3,8 +3,10 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/lessons/lesson_window.h"
+#include "ui/editor/node_paint.h"
 #include "ui/lessons/lesson_question.h"
 #include "ui/views/compare/compare_view.h"
+#include "ui/views/rotation/rotation_view.h"
 #include "ui/window/welcome_page.h"
 
 #include <QApplication>
@@ -169,6 +171,20 @@ class TestLessonStage : public LessonWindow {
     QTRY_VERIFY(!isHidden(*m_window->docks().dock(QStringLiteral("tokens"))));
   }
 
+  /// A comparison would show an unfinished run beside a finished one.
+  void aWaitingQuestionHidesTheComparison() {
+    perform("learn.lesson:12-views-and-sparse-reading.md#4");
+    QVERIFY(isIdle());
+    const Dock& compare = *m_window->docks().dock(QStringLiteral("compare"));
+    QVERIFY(!isHidden(compare));
+    QVERIFY(goTo(4));
+    QVERIFY(course().waiting() && course().asksAboutEnded(*course().waiting()));
+    QTRY_VERIFY(isHidden(compare));
+    course().answer(*course().waiting(), {.number = QStringLiteral("0"), .choice = {}});
+    QVERIFY(isIdle());
+    QTRY_VERIFY(!isHidden(compare));
+  }
+
   /// The view of a step is larger than the step's text, and the layout is as before after the lesson.
   void theViewOfAStepIsLargerThanItsText_data() {
     QTest::addColumn<QSize>("size");
@@ -201,6 +217,23 @@ class TestLessonStage : public LessonWindow {
                                 .arg(text->height())));
   }
 
+  /// The dock of a step leaves the cards of a small query enough room for texts.
+  void cardsBesideTheViewOfAStepHaveTexts_data() {
+    QTest::addColumn<QString>("lesson");
+    for (const char* lesson :
+         {"0-first-steps.md#4", "1-what-a-kv-cache-is.md#6", "8-judge-and-generators.md#2"})
+      QTest::newRow(lesson) << QString::fromLatin1(lesson);
+  }
+
+  void cardsBesideTheViewOfAStepHaveTexts() {
+    QFETCH(QString, lesson);
+    m_window->resize(1024, 700);
+    m_window->perform(QStringLiteral("learn.lesson:") + lesson);
+    QVERIFY(isIdle());
+    QTRY_VERIFY2(m_window->canvas().place().zoom >= kTextZoom,
+                 qPrintable(QString::number(m_window->canvas().place().zoom)));
+  }
+
   /// Its tabs are not opened again with the program, unless the learner has changed them.
   void queriesOfALessonAreNotKept() {
     perform("learn.lesson:3-prefix-caching.md#2");
@@ -227,6 +260,25 @@ class TestLessonStage : public LessonWindow {
     QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("block-table"))->visibleRegion().isEmpty());
     QVERIFY(goTo(7));
     QTRY_VERIFY(m_window->docks().dock(QStringLiteral("compare"))->isHidden());
+  }
+
+  /// A step with the dock Rotation shows its arrows, also after the learner comes back to it.
+  void aStepShowsItsRotation() {
+    perform("learn.lesson:5-relocation.md#3");
+    QVERIFY(isIdle());
+    QCOMPARE(course().dock(), QStringLiteral("rotation"));
+    const auto* view =
+        qobject_cast<RotationView*>(m_window->docks().dock(QStringLiteral("rotation"))->view());
+    QVERIFY(view != nullptr);
+    QTRY_VERIFY(isRotationDrawn(view->turn()));
+    const std::size_t runs = course().facts().size();
+    // The swapped document has another position, so its arrows are computed once more.
+    QVERIFY(goTo(6));
+    QTRY_VERIFY(isRotationDrawn(view->turn()));
+    QCOMPARE(course().facts().size(), runs + 1);
+    QVERIFY(!course().isPlaying(&m_window->workspace().model()->document()));
+    QVERIFY(goTo(2));
+    QTRY_VERIFY(isRotationDrawn(view->turn()));
   }
 
   /// A step after a comparison that runs once more, and compares nothing, has the last two runs side by side.

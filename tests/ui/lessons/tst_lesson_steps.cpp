@@ -64,11 +64,11 @@ class TestLessonSteps : public LessonWindow {
       return false;
     return isIdle() && course().problem().isEmpty();
   }
-  /// Whether the view of a dock shows more than a sentence about its future content. The learner fills the
-  /// rotation and starts experiments.
+  /// Whether the view of a dock shows more than a sentence about its future content. The learner starts
+  /// experiments.
   static bool hasContent(Dock& dock) {
     if (isHidden(dock)) return false;
-    if (dock.id() == QLatin1String("rotation") || dock.id() == QLatin1String("experiments")) return true;
+    if (dock.id() == QLatin1String("experiments")) return true;
     return dock.view() == nullptr || dock.view()->csv().trimmed().contains(QLatin1Char('\n'));
   }
   bool canBeDragged(const lesson::Action& swap) {
