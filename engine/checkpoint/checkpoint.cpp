@@ -76,7 +76,7 @@ void Checkpoint::requireModel() const {
     if (find(kind.file)) throw Failure({m_path.string(), "", kind.found, kind.expected});
   }
   throw Failure({m_path.string(), "",
-                 /*id:folder-no-model*/ "This directory has neither config.json nor a GGUF file.",
+                 /*id:directory-without-model*/ "This directory has neither config.json nor a GGUF file.",
                  "a Hugging Face model directory, or a directory with a GGUF file"});
 }
 

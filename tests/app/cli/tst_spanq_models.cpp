@@ -226,7 +226,7 @@ void TestSpanqModels::missingDirectories() {
   fs::create_directory(m_model);
   const SpanqResult empty = spanqWith(command, m_model);
   QCOMPARE(empty.code, 1);
-  QVERIFY2(contains(empty.err, m_model.string() + ": <folder-no-model>"), empty.err.c_str());
+  QVERIFY2(contains(empty.err, m_model.string() + ": <directory-without-model>"), empty.err.c_str());
 }
 
 void TestSpanqModels::ggufFiles_data() {
@@ -252,11 +252,11 @@ void TestSpanqModels::anUnknownTemplateIsChosen() {
   patch(m_model / "tokenizer_config.json", {{"chat_template", "x"}});
   const SpanqResult unknown = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(unknown.code, 1);
-  QVERIFY2(contains(unknown.err, ". Choose a template: --template NAME"), unknown.err.c_str());
+  QVERIFY2(contains(unknown.err, "Choose a template: --template NAME"), unknown.err.c_str());
   fs::remove(m_model / "tokenizer_config.json");
   const SpanqResult missing = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(missing.code, 1);
-  QVERIFY2(contains(missing.err, ". Choose a template: --template NAME"), missing.err.c_str());
+  QVERIFY2(contains(missing.err, "Choose a template: --template NAME"), missing.err.c_str());
   // No template helps a model that is not computed.
   patch(m_model / "config.json", {{"architectures", {"Qwen3_5ForCausalLM"}}, {"full_attention_interval", 3}});
   const SpanqResult hybrid = spanq(run(m_model), R"({"user": "Hello"})");

@@ -120,7 +120,7 @@ void TestCheckpoint::whatIsNoModel() {
   QCOMPARE(errorOf(directory / "nowhere")->found, worded(std::string("<nothing-at-path>")));
   writeFile(directory / "text.txt", "text");
   QCOMPARE(errorOf(directory / "text.txt")->found, worded(std::string("<file-another-kind>")));
-  QCOMPARE(errorOf(directory)->found, worded(std::string("<folder-no-model>")));
+  QCOMPARE(errorOf(directory)->found, worded(std::string("<directory-without-model>")));
   writeFile(directory / "a.gguf", "GGUF");
   QVERIFY(!errorOf(directory));
   writeFile(directory / "b.gguf", "GGUF");
