@@ -207,7 +207,8 @@ void addProblems(Checked& checked, const document::Document& document,
     query::Diagnostic& diagnostic = checked.diagnostics.emplace_back();
     diagnostic.severity = problem.severity;
     diagnostic.hint = problem.text.words();
-    if (const std::string hint = problem.hint.words(); !hint.empty()) diagnostic.hint += ". " + hint;
+    if (const std::string hint = problem.hint.words(); !hint.empty())
+      diagnostic.hint = withPeriod(std::move(diagnostic.hint)) + " " + hint;
     // A problem outside of the query has no place in the query.
     if (places[i].empty() && problem.node != document.root()) continue;
     diagnostic.pointer = queryPointer + places[i];
