@@ -59,12 +59,14 @@ enum class CellSize {
   Strip,  ///< 6 px
 };
 
-inline constexpr int kTableLabel = 136;  ///< width of the labels of rows
-/// Returns the left edge and the width of a text beside a mark at `x`, in pixels. `end` is the right end of
-/// the rows. The text is to the right of the mark. If there is not enough room, the text is to the left, or
-/// shortened on the side with more room. The text never covers the labels of rows.
-std::pair<int, int> roomBeside(int x, int gap, int width, int end);
+inline constexpr int kTableLabel = 136;    ///< width of the labels of rows
 inline constexpr int kTableOverview = 32;  ///< height of the overview at the top, if there is one
+
+/// Returns the left edge and the width of a text beside a mark at `x`, in pixels.
+///
+/// `end` is the right end of the rows. The text is to the right of the mark. If there is not enough room, the
+/// text is to the left, or shortened on the side with more room. The text never covers the labels of rows.
+std::pair<int, int> roomBeside(int x, int gap, int width, int end);
 
 class TableLayout {
  public:
