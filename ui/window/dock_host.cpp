@@ -410,11 +410,9 @@ void DockHost::favour(const QString& id) {
   Dock* const favoured = id.isEmpty() ? nullptr : dock(id);
   if (std::exchange(m_favoured, favoured) == favoured) return;
   QTimer::singleShot(0, this, [this] {
-    if (m_sizesWanted) return applySizes();
-    if (!isVisible() || m_maximised != nullptr) return;
-    resizeAll();
-    // The docks do not have their new sizes yet.
-    QTimer::singleShot(0, this, &DockHost::takeProportions);
+    if (!isVisible()) return;
+    if (!m_sizesWanted) m_isFavourDue = true;
+    if (m_maximised == nullptr) applySizes();
   });
 }
 
@@ -558,7 +556,11 @@ void DockHost::applySizes() {
     return;
   }
   if (m_maximised == nullptr) {
-    if (!m_sizesWanted) {
+    if (!m_sizesWanted && std::exchange(m_isFavourDue, false)) {
+      resizeAll();
+      // The docks do not have their new sizes yet.
+      QTimer::singleShot(0, this, &DockHost::takeProportions);
+    } else if (!m_sizesWanted) {
       resizeInProportion();
     } else if (const Room room = roomIn(height()); room != m_room) {
       // Docks with their own places would become tabs and cover others.

@@ -143,6 +143,7 @@ class DockHost : public QMainWindow {
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
   bool m_keepsSizes = false;
   bool m_areSizesDue = false;  ///< the docks are arranged, but do not have their sizes yet
+  bool m_isFavourDue = false;  ///< m_favoured does not have its size yet, e.g. while a dock is maximised
   bool m_isHeld = false;
   bool m_applying = false;  ///< the host itself is moving docks
   bool m_isSizing = false;  ///< the user is dragging the line between docks
