@@ -460,7 +460,7 @@ class TestSimulatorPrediction : public QObject {
   /// one.
   void refusedPromptsTakeASlot() {
     remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 2};
-    facts.cache.slotTokens = 16;
+    facts.cache.slotTokens = 256;
     workbench::ServerSimulators simulators;
     const auto setup = workbench::simulatorSetup(facts.kind, facts.slots, facts.cache);
     const auto reference = simulator::kLlamaCpp.open(setup.settings);
@@ -469,9 +469,10 @@ class TestSimulatorPrediction : public QObject {
     const unsigned seed = 20261201;
     std::mt19937 random(seed);
     for (int step = 0; step < 200; ++step) {
-      std::vector<TokenId> tokens(random() % 4 == 0 ? 40 : 8 + random() % 7);
-      const auto first = static_cast<TokenId>(100 * (random() % 6));
+      std::vector<TokenId> tokens(random() % 4 == 0 ? 600 : 60 + random() % 50);
+      const auto first = static_cast<TokenId>(1000 * (random() % 6));
       std::iota(tokens.begin(), tokens.end(), first);
+      for (TokenId i = 0; i < 4; ++i) tokens[static_cast<std::size_t>(i)] = i;  // a common beginning
       const auto sent = simulators.send("a", facts, tokens);
       const simulator::Answer answer = reference->serve({.prompt = tokens, .answer = {}, .salt = {}});
       QCOMPARE(sent->predicted.found, std::int64_t{answer.cached});
