@@ -125,11 +125,18 @@ bool isDocumentOrder(const Difference& d, std::size_t at, Finding& finding) {
   return true;
 }
 
+bool isSystemSection(const Difference& d) {
+  const auto index = static_cast<std::size_t>(d.nowSection);
+  return d.nowSection >= 0 && index < d.now->messages.size() && d.now->messages[index].role == "system";
+}
+
 bool isDocumentElsewhere(const Difference& d, std::size_t at, Finding& finding) {
   constexpr std::size_t kLeastTokens = 64;
   if (d.change == Difference::Change::Removed || d.nowSection == kToolsSection) return false;
   const auto shared =
       d.change == Difference::Change::Edited ? sharedDocuments(d.beforeText, d.nowText) : std::nullopt;
+  // Paragraphs of an edited system message move up or down with each insertion.
+  if (shared && !shared->keepsBorder && !shared->isReordered && isSystemSection(d)) return false;
   const bool isShared = shared && (shared->hasMoved || shared->isReordered) && d.repeatedTokens > 0 &&
                         shared->onlyNow + shared->onlyBefore > 0;
   // An edited message repeats most of itself, which is another cause.
@@ -148,10 +155,17 @@ std::optional<std::string> reordered(std::string_view before, std::string_view n
   const auto one = chunksOf(before, shared->border, shared->keepsBorder);
   const auto other = chunksOf(now, shared->border, shared->keepsBorder);
   std::vector<bool> isTaken(other.size());
-  std::string text;
+  // The documents change places, the text between two places stays.
+  const auto textBetween = [&](std::size_t next) {
+    const char* const begin = other[next - 1].data() + other[next - 1].size();
+    return std::string_view(begin, static_cast<std::size_t>(other[next].data() - begin));
+  };
+  std::string text(now.substr(0, static_cast<std::size_t>(other.front().data() - now.data())));
+  std::size_t added = 0;
   const auto add = [&](std::string_view chunk) {
-    if (!text.empty()) text += shared->keepsBorder ? "\n" : shared->border;
+    if (added > 0) text += textBetween(added);
     text += chunk;
+    ++added;
   };
   // A text before the documents stays there.
   const auto isShared = [&](std::string_view chunk) {
@@ -174,7 +188,8 @@ std::optional<std::string> reordered(std::string_view before, std::string_view n
   }
   for (std::size_t i = 0; i < other.size(); ++i)
     if (!isTaken[i]) add(other[i]);
-  return text;
+  return text + std::string(now.substr(
+                    static_cast<std::size_t>(other.back().data() + other.back().size() - now.data())));
 }
 
 Cause documentOrderCause() {

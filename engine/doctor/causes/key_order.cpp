@@ -66,10 +66,11 @@ std::optional<JsonPair> jsonPairAt(std::string_view before, std::string_view now
                   nlohmann::json::parse(now.substr(other->begin, other->end - other->begin), nullptr, false)};
 }
 
-/// The JSON with texts in place of dates and ids, to compare the names of members alone.
-void maskValues(nlohmann::json& value) {
+/// The JSON with texts in place of dates and ids, and without numbers, to compare the names of members alone.
+template <class Json>
+void maskValues(Json& value) {
   if (value.is_string()) {
-    const auto text = value.get<std::string>();
+    const auto text = value.template get<std::string>();
     const std::string first = masked(text, timesIn(text), "\x01");
     value = masked(first, idsIn(first), "\x02");
   } else if (value.is_number()) {
@@ -87,9 +88,10 @@ bool isKeyOrder(const Difference& d, std::size_t at, Finding& finding) {
       std::string_view(d.beforeText).substr(pair->before.begin, pair->before.end - pair->before.begin);
   const std::string_view now =
       std::string_view(d.nowText).substr(pair->now.begin, pair->now.end - pair->now.begin);
-  if (nlohmann::ordered_json::parse(before, nullptr, false).dump() ==
-      nlohmann::ordered_json::parse(now, nullptr, false).dump())
-    return false;
+  nlohmann::ordered_json beforeAsWritten = nlohmann::ordered_json::parse(before, nullptr, false);
+  nlohmann::ordered_json nowAsWritten = nlohmann::ordered_json::parse(now, nullptr, false);
+  // An ordered JSON compares the order of members, too.
+  if (beforeAsWritten == nowAsWritten) return false;
   nlohmann::json one = pair->beforeSorted;
   nlohmann::json other = pair->nowSorted;
   if (one != other) {
@@ -97,11 +99,9 @@ bool isKeyOrder(const Difference& d, std::size_t at, Finding& finding) {
     maskValues(one);
     maskValues(other);
     if (one != other) return false;
-    const auto same = [](std::string_view text) {
-      std::string mask = masked(text, timesIn(text), "\x01");
-      return masked(mask, idsIn(mask), "\x02");
-    };
-    if (same(before) == same(now)) return false;
+    maskValues(beforeAsWritten);
+    maskValues(nowAsWritten);
+    if (beforeAsWritten == nowAsWritten) return false;
   }
   setExcerpts(d.beforeText, d.nowText, at, {}, {}, finding);
   return true;

@@ -101,6 +101,15 @@ class TestCauses : public QObject {
     pair("JSON in a text", "key_order", R"(State: {"city":"Lisbon","guests":2} )" + kSystem,
          R"(State: {"guests":2,"city":"Lisbon"} )" + kSystem);
 
+    // A number that changes in JSON is no other order of members.
+    pair("a number in JSON", "system_edited", R"(Plan: {"city":"Lisbon","rooms":2.5} )" + kSystem,
+         R"(Plan: {"city":"Lisbon","rooms":7.25} )" + kSystem);
+    const std::string tone =
+        "\n\nTone: always answer in polite and complete sentences of at most twenty words.";
+    const std::string style =
+        "\n\nStyle: write numbers as digits, and name the unit of every number you give.";
+    pair("a new paragraph", "system_edited", kSystem + tone, kSystem + style + tone);
+
     const Json search =
         tool("search", "Finds trains.",
              R"({"type":"object","properties":{"from":{"type":"string"},"to":{"type":"string"}}})");
@@ -270,6 +279,20 @@ class TestCauses : public QObject {
   }
 
   /// Several causes at once: the first difference has the main cause.
+  /// The documents of the earlier request, with the texts between them, so that the prompts are equal again.
+  void reorderedDocumentsKeepTheTextBetween() {
+    const std::string a = "<document title=\"A\">" + document(1) + "</document>";
+    const std::string b = "<document title=\"B\">" + document(2) + "</document>";
+    for (const char* between : {"\n", "\n\n", " "}) {
+      const std::string before = "Read this:" + std::string(between) + a + between + b + between + kFirst;
+      const std::string now = "Read this:" + std::string(between) + b + between + a + between + kFirst;
+      QCOMPARE(reordered(before, now), std::optional(before));
+    }
+    QCOMPARE(reordered(document(1) + "\n\n" + document(2) + "\n\n" + kFirst + "\n",
+                       document(2) + "\n\n" + document(1) + "\n\n" + kFirst + "\n"),
+             std::optional(document(1) + "\n\n" + document(2) + "\n\n" + kFirst + "\n"));
+  }
+
   void severalCauses() {
     const LogReport report =
         diagnosed(linesOf({bodyOf(firstTurn("It is 14:03, run 7f3a91c2. " + kSystem)),

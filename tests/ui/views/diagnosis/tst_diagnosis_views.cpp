@@ -216,7 +216,7 @@ class TestDiagnosisViews : public QObject {
                               .questions = {{.request = 1, .query = {}}, {.request = 2, .query = {}}}}};
     quality.groups.emplace_back().questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3}}}};
     ViewInput running = inputOf(state);
-    test::setMeasured<jobs::LogQualityJob>(running, quality, workbench::JobState::Running);
+    test::setMeasured<jobs::LogQualityJob>(running, quality, workbench::JobState::Working);
     view.setInput(running);
     QTRY_VERIFY(progress.isVisible());
     QCOMPARE(2 * progress.value(), progress.maximum());

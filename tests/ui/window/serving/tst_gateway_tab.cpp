@@ -24,6 +24,8 @@
 #include <QToolButton>
 #include <QUrl>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -179,16 +181,17 @@ class TestGatewayTab : public QObject {
     const auto* source = dynamic_cast<const GatewaySource*>(workspace().current()->source.get());
     QVERIFY(source != nullptr);
     const int port = QUrl(source->url()).port();
-    const auto body = [](const char* first, const char* second, const std::string& mark) {
-      return R"({"model":"m","messages":[{"role":"user","content":")" + std::string(first) +
-             R"("},{"role":"user","content":")" + second + R"("},{"role":"user","content":"Who?"}])" + mark +
-             "}";
+    const auto body = [](const char* first, const char* second, bool isMarked) {
+      nlohmann::json chat{{"model", "m"}, {"messages", nlohmann::json::array()}};
+      for (const char* text : {first, second, "Who?"})
+        chat["messages"].push_back({{"role", "user"}, {"content", text}});
+      if (isMarked) chat["spanscope"]["plus"] = nlohmann::json::parse("[[0,1]]");
+      return chat.dump();
     };
     const char* const mira = "Mira lives in Lisbon with a cat, in a house on a hill near the river.";
     const char* const tarek = "Tarek has a dog and a bicycle, and works in the harbor of the old town.";
-    ask(port, "POST", "/v1/chat/completions", body(tarek, mira, ""));
-    const std::string mark = R"(,"spanscope":{"plus":[[0,1]]})";
-    const HttpAnswer second = ask(port, "POST", "/v1/chat/completions", body(mira, tarek, mark));
+    ask(port, "POST", "/v1/chat/completions", body(tarek, mira, false));
+    const HttpAnswer second = ask(port, "POST", "/v1/chat/completions", body(mira, tarek, true));
     QCOMPARE(second.status, 200);
     QTRY_COMPARE_WITH_TIMEOUT(source->trace()->newest().progress().requests.size(), std::size_t{2},
                               kGatewayPatience);
