@@ -347,7 +347,7 @@ void TestReadme::formsOfQueriesAreRead() {
 /// All fields that the manual names in one document, in the forms that it shows.
 void TestReadme::formsOfDocumentsAreRead() {
   const QString section =
-      textOf("resources/manual/files.md").section("\n## Documents\n", 1).section("\n## ", 0, 0);
+      textOf("resources/manual/files.md").section("\n## Query files\n", 1).section("\n## ", 0, 0);
   std::map<QString, QStringList> forms;
   for (const QString& line : section.split('\n')) {
     const QStringList cells = line.split('|');

@@ -200,7 +200,7 @@ void TestSpanqLesson::gradesOfAClass() {
       {"step": 3, "question": 1, "choice": 1}, {"step": 5, "question": 1, "number": "4"}]})");
   const SpanqResult result = spanq({"lesson", "grade", kLesson, ada, bo});
   QCOMPARE(result.code, 0);
-  QCOMPARE(QString::fromStdString(result.out), QStringLiteral("learner,3.1,5.1,7.1,8.1,right,questions\n"
+  QCOMPARE(QString::fromStdString(result.out), QStringLiteral("learner,3.1,5.1,5.2,8.1,right,questions\n"
                                                               "Ada,right,right,skipped,skipped,2,4\n"
                                                               "Bo,wrong,wrong,skipped,skipped,0,4\n"));
   // Answers to another lesson are refused.

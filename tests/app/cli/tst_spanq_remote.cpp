@@ -374,7 +374,7 @@ class TestSpanqRemote : public QObject {
     QTest::newRow("refused") << http(500, R"({"error":{"message":"no memory"}})") << ""
                              << "status 500: no memory";
     QTest::newRow("cut") << streamedAnswer().left(160) << "Bis"
-                         << "expected";
+                         << "chat completion";
   }
   void failures() {
     QFETCH(QByteArray, answer);

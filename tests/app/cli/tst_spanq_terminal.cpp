@@ -194,7 +194,7 @@ void TestSpanqTerminal::terminalGetsTextAlone_data() {
   QTest::newRow("name of a file") << QStringList{"validate", named} << 0 << name + ": fine\n";
   QTest::newRow("names of files") << QStringList{"explain", named, named} << 0 << QByteArray("── ");
   QTest::newRow("name of a file that is missing")
-      << QStringList{"run", named + "x"} << 1 << name + "x: Spanscope found ";
+      << QStringList{"run", named + "x"} << 1 << name + "x: ";
   QTest::newRow("name of a folder") << QStringList{"model", "show", model} << 0
                                     << QByteArray(R"(\u001b[31m model)");
   QTest::newRow("name of a model") << QStringList{"run", "--model", model, at("print.json")} << 0

@@ -109,7 +109,7 @@ void tokensThatFit() {
   try {
     workbench::checkMemory(larger, device);
   } catch (const Failure& failure) {
-    require(std::string(failure.what()).find("a pool of 1024 blocks would fit") != std::string::npos,
+    require(std::string(failure.what()).find("pool of 1024 blocks would fit") != std::string::npos,
             failure.what());
     return;
   }

@@ -462,7 +462,7 @@ class TestConfig : public QObject {
     const Error error = failureOf(text.toStdString());
     QCOMPARE(QString::fromStdString(error.file), QString("config.json"));
     QVERIFY(!error.expected.empty());
-    QVERIFY(error.message().size() < 300);
+    QVERIFY(error.message().size() < 400);
   }
 
   void directory() {

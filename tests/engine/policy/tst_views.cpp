@@ -303,7 +303,7 @@ class TestViews : public QObject {
 
   /// A pool that cannot hold all of a team says so, and the session can be used afterwards.
   void aTeamThatDoesNotFitIsRefused() {
-    static const QRegularExpression kNeeded(QStringLiteral("which need (\\d+) blocks of 4 at once"));
+    static const QRegularExpression kNeeded(QStringLiteral("together need (\\d+) blocks of 4"));
     int refused = 0;
     for (std::int32_t blocks = 12; blocks < 80; blocks += 4) {
       RandomSession small(poolOf(blocks, 512), false);
@@ -311,10 +311,10 @@ class TestViews : public QObject {
       if (ran.error) {
         ++refused;
         const QString found = QString::fromStdString(ran.error->found);
-        QVERIFY2(found.contains(QStringLiteral("requests that generate together")), qPrintable(found));
+        QVERIFY2(found.contains(QStringLiteral("generate together")), qPrintable(found));
         const int needed = kNeeded.match(found).captured(1).toInt();
         const QString said = QString::fromStdString(ran.error->message());
-        const QString tooMany = QStringLiteral(" %1 blocks of…: %2 block");
+        const QString tooMany = QStringLiteral(" %1 usable block…: %2 block");
         QVERIFY2(needed >= blocks && says(said, tooMany.arg(blocks - 1).arg(needed - blocks + 1)),
                  qPrintable(said));
       } else {

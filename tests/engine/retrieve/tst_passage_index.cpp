@@ -298,7 +298,7 @@ void TestPassageIndex::badDocumentLeavesTheOthers() {
   const IndexedDocuments indexed = index.add(documents, *m_tokenizer, {});
   QCOMPARE(indexed.added, std::size_t{2});
   QCOMPARE(indexed.skipped.size(), std::size_t{1});
-  QVERIFY(indexed.skipped[0].message().starts_with("b.jsonl: line 1: found"));
+  QVERIFY(indexed.skipped[0].message().starts_with("b.jsonl: line 1: Spanscope found"));
   QVERIFY(indexed.keys[1].empty() && !indexed.keys[0].empty());
   QCOMPARE(index.find("Tarek", 5).size(), std::size_t{1});
   QVERIFY(!failureOf([&] {

@@ -283,17 +283,18 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   const ResolvedAugments resolved = resolveAugments(augment(user("lives"), "**", ""), {}, with);
   QVERIFY(resolved.query.has_value());
   QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
-  QCOMPARE(messages(resolved).join('\n'),
-           worded("Spanscope found the file \"far/out.txt\" <outside-querys-folder> (left out), but needs a "
-                  "file in %1/people\n"
-                  "Spanscope found d.pdf: <bytes-no-pdf> (left out), but needs a PDF\n"
-                  "Spanscope found e.jsonl: line 1: \"{\" (left out), but needs <json-value-ends>\n"
-                  "Spanscope found picture.png: a picture (left out), but needs <text-markdown-json>")
-               .arg(people.path()));
+  QCOMPARE(
+      messages(resolved).join('\n'),
+      worded("Spanscope found the file \"far/out.txt\" <outside-querys-folder> (left out), but expects a "
+             "file in %1/people\n"
+             "Spanscope found d.pdf: <bytes-no-pdf> (left out), but expects a PDF\n"
+             "Spanscope found e.jsonl: line 1: \"{\" (left out), but expects <json-value-ends>\n"
+             "Spanscope found picture.png: a picture (left out), but expects <text-markdown-json>")
+          .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
-  QVERIFY(messages(many).back().startsWith("found 14 further files of \"**\""));
+  QVERIFY(messages(many).back().startsWith("Spanscope found 14 further files of \"**\""));
 }
 
 void TestResolveAugments::whatIsNoUtf8IsToldOf() {
@@ -308,14 +309,16 @@ void TestResolveAugments::whatIsNoUtf8IsToldOf() {
   for (int i = 0; i < 2; ++i) {
     const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
     QCOMPARE(promptOf(resolved), QStringList{QString::fromUtf8("The caf\uFFFD of Nadia lives.")});
-    QCOMPARE(messages(resolved).join('\n'),
-             worded("Spanscope found far/latin.md: byte 0: <bytes-no-utf> (read as U+FFFD), but needs UTF-8\n"
-                    "Spanscope found latin.txt: byte 7: <bytes-no-utf> (read as U+FFFD), but needs UTF-8"));
+    QCOMPARE(
+        messages(resolved).join('\n'),
+        worded("Spanscope found far/latin.md: byte 0: <bytes-no-utf> (read as U+FFFD), but expects UTF-8\n"
+               "Spanscope found latin.txt: byte 7: <bytes-no-utf> (read as U+FFFD), but expects UTF-8"));
   }
   for (int i = 0; i < 12; ++i) people.write(("people/z" + std::to_string(i) + ".txt").c_str(), "\xFF");
   const ResolvedAugments many = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
-  QVERIFY(messages(many).back().startsWith(worded("found 4 further files of \"**\" with <bytes-no-utf>")));
+  QVERIFY(messages(many).back().startsWith(
+      worded("Spanscope found 4 further files of \"**\" with <bytes-no-utf>")));
 }
 
 void TestResolveAugments::pagesWithoutTextAreNamed() {
@@ -331,8 +334,8 @@ void TestResolveAugments::pagesWithoutTextAreNamed() {
     const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
     QCOMPARE(promptOf(resolved), QStringList{"Nadia lives in Rome."});
     QCOMPARE(resolved.diagnostics.size(), std::size_t{2});
-    QVERIFY(messages(resolved)[0].startsWith("found none.pdf: 2 pages without text"));
-    QVERIFY(messages(resolved)[1].startsWith("found some.pdf: pages 2, 3: no text"));
+    QVERIFY(messages(resolved)[0].startsWith("Spanscope found none.pdf: 2 pages without text"));
+    QVERIFY(messages(resolved)[1].startsWith("Spanscope found some.pdf: pages 2, 3: no text"));
   }
   // Alone, it is an error.
   QVERIFY(!resolveAugments(augment(user("Nadia"), "none.pdf", ""), {}, with).query.has_value());

@@ -504,8 +504,7 @@ void TestPrediction::whatNobodyForesawIsInThePrediction() {
   QCOMPARE(QString::fromStdString(predicted.error->found), QString::fromStdString(result.error->found));
   QVERIFY2(spanscope::product_text::says(predicted.error->found, "<repeated-same-tokens>"),
            predicted.error->message().c_str());
-  QVERIFY2(!predicted.error->place.empty() && !predicted.error->expected.empty(),
-           predicted.error->message().c_str());
+  QVERIFY2(!predicted.error->place.empty(), predicted.error->message().c_str());
 }
 
 void TestPrediction::stops() {

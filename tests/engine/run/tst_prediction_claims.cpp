@@ -241,7 +241,7 @@ void TestPredictionClaims::aLayerThatTheModelLacksIsRefused() {
   QCOMPARE(
       refusal("blend(0.2,layer=6)"),
       worded("policy: Spanscope found blend(0.2,layer=6), but needs <tokens-chosen-layers> 5<those-model>"));
-  QVERIFY(refusal("blend(0.2,layer=4,steps=3)").startsWith(QStringLiteral("policy: found")));
+  QVERIFY(refusal("blend(0.2,layer=4,steps=3)").startsWith(QStringLiteral("policy: Spanscope found")));
   QCOMPARE(refusal("blend(0.2,layer=4,steps=2)"), QString());
   QCOMPARE(refusal("blend(1,layer=6)"), QString());
 }

@@ -298,7 +298,7 @@ void TestPreemption::aAnswerThatOutgrowsThePoolIsAnErrorThatSaysSo() {
   QCOMPARE(result.outcome, trace::RunOutcome::Failed);
   QVERIFY(result.error.has_value());
   const QString message = messageOf(result);
-  QVERIFY2(message.contains("of at most 400") && message.contains("the 4 blocks of 16"), qPrintable(message));
+  QVERIFY2(message.contains("of at most 400") && message.contains("5 blocks of 16") && message.contains("4 usable blocks"), qPrintable(message));
   for (const trace::BlockState& block : random.session->dumpPool().blocks) QCOMPARE(block.references, 0);
   QCOMPARE(random.session->run(planOf(generate("Where?", 8)), {}).outcome, trace::RunOutcome::Finished);
 }

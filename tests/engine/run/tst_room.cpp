@@ -212,9 +212,8 @@ class PlanSource final : public run::RequestSource {
 
 /// The blocks that an error says are needed, and those that it says there are.
 std::pair<std::int64_t, std::int64_t> saidBlocks(const Error& error) {
-  static const QRegularExpression kNeeded(QStringLiteral("which needs? (\\d+) block"));
-  static const QRegularExpression kThere(
-      QStringLiteral("the (\\d+) blocks?( of \\d+ that the pool has| of the pool)"));
+  static const QRegularExpression kNeeded(QStringLiteral("needs? (\\d+) block"));
+  static const QRegularExpression kThere(QStringLiteral("(\\d+) usable block"));
   const QString text = QString::fromStdString(error.message());
   return {kNeeded.match(text).captured(1).toLongLong(), kThere.match(text).captured(1).toLongLong()};
 }

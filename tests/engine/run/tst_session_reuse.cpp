@@ -151,7 +151,7 @@ class TestSessionReuse : public QObject {
       QFAIL("a prompt of 45 tokens was admitted to a pool of 40");
     } catch (const Failure& failure) {
       QVERIFY2(QString::fromUtf8(failure.what()).contains("45 tokens"), failure.what());
-      QVERIFY2(QString::fromUtf8(failure.what()).contains("too many"), failure.what());
+      QVERIFY2(QString::fromUtf8(failure.what()).contains("too few"), failure.what());
     }
     QCOMPARE(tiny.session->dumpPool(), before);
   }

@@ -827,7 +827,7 @@ class TestSessionRun : public QObject {
         spanlet.session->run(planOf(rag({kMira, kTarek, kNadia}, "Where does Mira live?")), {});
     QCOMPARE(result.outcome, trace::RunOutcome::Failed);
     QVERIFY(result.error.has_value());
-    QVERIFY2(QString::fromStdString(result.error->message()).contains("too many"),
+    QVERIFY2(QString::fromStdString(result.error->message()).contains("too few"),
              result.error->message().c_str());
     QCOMPARE(QString::fromStdString(result.error->place), QString());  // the generate is the root
     int errors = 0;

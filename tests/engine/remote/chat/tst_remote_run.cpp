@@ -281,9 +281,9 @@ class TestRemoteRun : public QObject {
     for (const std::size_t i : {0U, 2U}) QVERIFY(result.steps[i].brokenBy.empty());
     for (const std::size_t i : {1U, 3U}) QVERIFY(!result.steps[i].brokenBy.empty());
     QCOMPARE(result.errors.size(), std::size_t{2});
-    QVERIFY(result.error && result.error->found.ends_with("no 1"));
+    QVERIFY(result.error && result.error->found.find("no 1") != std::string::npos);
     QCOMPARE(result.error->place, std::string("/g/input/cross/0/plus/1"));
-    QVERIFY(result.errors.at(3).found.ends_with("no 3"));
+    QVERIFY(result.errors.at(3).found.find("no 3") != std::string::npos);
   }
 
   /// An error is known while its siblings still come: they end only after the watcher has got it.

@@ -451,7 +451,7 @@ void TestGateway::ordersForTheCache() {
   const HttpAnswer answer = running.post(chatOf(texts, R"("spanscope":{"plus":[[0,1,2]]},"seed":7,)"));
   QCOMPARE(answer.status, 200);
   const std::string order = answer.headers.at("x-spanscope-order");
-  QVERIFY2(order.find("3, 1, 2") != std::string::npos, order.c_str());
+  QVERIFY2(order.find("child 3, child 1, child 2") != std::string::npos, order.c_str());
   const std::string request = up.last();
   const Json body = Json::parse(request.substr(request.find("\r\n\r\n") + 4));
   QVERIFY(!body.contains("spanscope"));

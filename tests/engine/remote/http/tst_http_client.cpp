@@ -131,7 +131,7 @@ class TestHttpClient : public QObject {
     QTest::newRow("file") << "file:///etc/passwd"
                           << "http";
     QTest::newRow("password") << "http://me:secret@host/"
-                              << "expected";
+                              << "password";
     QTest::newRow("no name") << "http://no-such-host.invalid/"
                              << "no-such-host.invalid";
   }

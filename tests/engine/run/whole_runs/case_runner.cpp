@@ -92,8 +92,8 @@ std::optional<std::int64_t> numberBehind(std::string_view text,
 
 /// Whether a refusal says that a pool which nothing else is in has fewer blocks than are needed.
 bool isTooLarge(std::string_view message) {
-  const auto needed = numberBehind(message, {"which need ", "which needs "});
-  const auto usable = numberBehind(message, {"at most the ", "within the "});
+  const auto needed = numberBehind(message, {"and needs ", "together need ", "these tokens need "});
+  const auto usable = numberBehind(message, {"The pool has ", "within the "});
   return needed && usable && *needed > *usable;
 }
 
