@@ -13,8 +13,8 @@ namespace spanscope {
 /// Returns "Spanscope found X, but needs Y", or "… but expects Y" for a warning or a note.
 ///
 /// `found` and `expected` are noun phrases, e.g. "the number 9" and "a number from 0 to 5". Each can also be
-/// one or more whole sentences that begin with a capital letter and end with a period, e.g. "This file does
-/// not exist." and "Check the path.". The function then joins these sentences unchanged. `hint` follows as a
+/// one or more whole sentences, e.g. "This file does not exist." and "Check the path.". A whole sentence has
+/// a capital letter and a final period. The function joins whole sentences unchanged. `hint` follows as a
 /// sentence of its own. Each part may be empty. The result has a final period only if the result has more
 /// than one sentence. The result can have line breaks if a part has line breaks.
 std::string problemSentence(std::string_view found, std::string_view expected, std::string_view hint = {},

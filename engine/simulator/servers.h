@@ -91,8 +91,8 @@ class Simulator {
   /// state.
   virtual CachedTokens cachedBeginnings() const = 0;
   /// Returns the max tokens of further requests that cause no eviction. A request counts with its tokens and
-  /// two blocks. Within this limit, the hits of a prompt are the max of its hits in this state and of its
-  /// hits after each single request, in any order of the requests. Nothing: the hits depend on the order.
+  /// two blocks. Within this limit, the order of the requests does not matter. The hits of a prompt are then
+  /// the max of its hits in this state and after each single request. Nothing: the hits depend on the order.
   virtual std::optional<std::int64_t> room() const = 0;
   /// Serves a request. Throws Failure and changes nothing if the prompt has no tokens. `observer`, if not
   /// null, gets the events of the cache. In these events, the request has the name kServedName.

@@ -79,7 +79,7 @@ class TemplateProgram {
   /// object. Throws Failure if the template cannot render short conversations.
   TemplateProgram(std::string source, const std::string& variables, TemplateProcess& process);
 
-  /// Renders a conversation. More renderings show the bounds of the messages: some have marks in place of the
+  /// Renders a conversation. More renderings show the bounds of the messages. Some have marks in place of the
   /// texts, and some have only the first messages. All renderings must have the same bounds. Throws
   /// MessageFailure if the template refuses a message. Throws Failure after a stop, or beyond the limits of
   /// TemplateProcess.

@@ -44,8 +44,8 @@ struct ModelLook {
   std::optional<ModelProblem> reason;  ///< why the model cannot be opened; nothing: the model can be opened
   std::optional<ModelBundle> model;    ///< the result of describeModel(); set if the model can be opened
 };
-/// Also reads the tokenizer, which may take a second for a large vocabulary, the adapter, and the data of the
-/// weights. Finds every problem that loading would find, but a lack of memory.
+/// Also reads the adapter, the data of the weights, and the tokenizer. A large vocabulary may take a second.
+/// Finds every problem that loading would find, but a lack of memory.
 ModelLook lookAtModel(const RunSettings& settings);
 
 /// The name of a known chat template with the same delimiters as the checkpoint's template. Empty in these

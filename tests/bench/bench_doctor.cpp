@@ -145,7 +145,7 @@ int main(int argc, char** argv) {
     return !log.state()->isRunning();
   });
   const doctor::LogReport& report = *log.state()->report;
-  std::printf("diagnosis: %.1f s, %.1f s of processor time; edits after %.1f s, documents after %.1f s\n",
+  std::printf("diagnosis: %.1f s, %.1f s on processors; edits after %.1f s, documents after %.1f s\n",
               static_cast<double>(clock.elapsed()) / 1000, processorSeconds() - begin, edits, documents);
   std::printf("prompts: %.0f tokens in the mean; lost: %.0f %%; peak: %ld MiB\n",
               static_cast<double>(report.prompt) / static_cast<double>(std::max<std::size_t>(1, requests)),

@@ -133,7 +133,7 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   form.addWidget(m_title);
   auto* second = new QHBoxLayout;
   m_after = new QLineEdit;
-  m_after->setPlaceholderText(tr("What the lesson teaches"));
+  m_after->setPlaceholderText(tr("What it teaches"));
   m_after->setAccessibleName(tr("What the learner knows afterwards"));
   m_minutes = new QSpinBox;
   m_minutes->setRange(1, static_cast<int>(lesson::kMaxMinutes));

@@ -93,8 +93,8 @@ class LogDiagnosis : public QObject {
   void stop();
   /// Chooses a request, and compares it with its best earlier request.
   void choose(std::size_t request);
-  /// Chooses at most `most` requests for each way to send the log. sampled() or samplingFailed() reports the
-  /// result, unless the sampling was stopped.
+  /// Chooses at most `most` requests for each way to send the log. Unless the sampling was stopped, sampled()
+  /// or samplingFailed() reports the result.
   void sample(std::size_t most);
   void stopSampling();
   /// Adds measured qualities to the report, if they are about this log. Views show the qualities with their

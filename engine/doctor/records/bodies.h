@@ -21,8 +21,8 @@ const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth = 0);
 
 /// Takes time, conversation, replica, server and usage from an object around a request.
 void readFacts(const Json& record, LoggedRequest& request);
-/// Returns the server behind a proxy that the headers of a response name. Empty: none. `headers`: an object,
-/// a list of names and values as in HAR, or nullptr.
+/// Returns the server that the headers of a response name, e.g. a proxy's target. Empty: none. `headers`: an
+/// object, a list of names and values as in HAR, or nullptr.
 std::string serverInHeaders(const Json* headers);
 /// Sets the server that answered, unless it is known already.
 void noteUpstream(std::string name, LoggedRequest& request);

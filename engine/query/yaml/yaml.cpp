@@ -67,7 +67,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   {},
                                   positionAt(text, *second),
                                   *second,
-                                  "a second YAML document",
+                                  /*id:second-document*/ "a second YAML document",
                                   "one",
                                   /*id:first-read*/ "Only the first YAML document is read"});
   }

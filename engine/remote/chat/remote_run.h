@@ -49,8 +49,8 @@ struct RemoteStep {
 };
 
 /// Whether the server has computed the prompt of a request. A request that was stopped counts as computed,
-/// because servers begin immediately. A request that ended without text for another reason does not: the
-/// server refused the request, or the connection broke off, and then it is unknown.
+/// because servers begin immediately. Other requests without text do not count: the server refused the
+/// request, or the connection broke off. In the second case, the truth is unknown.
 bool isComputed(const RemoteStep& step);
 
 /// Receives the progress of an answer, on the thread that waits for the answer.
@@ -79,8 +79,8 @@ using SentChildren = std::vector<std::vector<SentChild>>;
 /// The names of nodes by their paths, such as "car.txt".
 using NodeNames = std::map<NodePath, std::string>;
 
-/// Returns "car.txt, alarm.txt", or `child 2 (“The car …”), child 1 (“An alarm …”)` if a child has no name of
-/// its own. A semicolon separates the children of several plus nodes.
+/// Returns "car.txt, alarm.txt". If a child has no name of its own: `child 2 (“The car …”), child 1 (“An
+/// …”)`. A semicolon separates the children of several plus nodes.
 std::string childrenText(const SentChildren& children, const NodeNames& names = {});
 
 /// A message that gives the model the written order of a plus whose children are sent in another order.

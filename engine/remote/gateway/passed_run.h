@@ -98,8 +98,8 @@ PassedPrompt promptOf(const PassedCall& call, const RunBook& book);
 /// server has no prefix caching.
 std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
                           const PassedPrompt& prompt, const simulator::TracedRequest& about);
-/// Ends a prompt in the simulated cache. Emits a note that compares the prediction with the server's report,
-/// or states that the prompt does not count as computed. `status`: of the server's response; 0: unknown.
+/// Ends a prompt in the simulated cache. Emits a note that compares the prediction with the server's report.
+/// Or the note states that the prompt does not count as computed. `status`: of the response; 0: unknown.
 /// Returns the prediction. Nothing: the server has not computed the prompt, or there is no prediction.
 std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBook& book, std::uint64_t number,
                                            const PassedPrompt& prompt, const remote::RemoteStep& step,

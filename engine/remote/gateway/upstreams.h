@@ -86,10 +86,10 @@ class Upstream {
   std::vector<std::unique_ptr<UpstreamLink>> m_idle;
 };
 
-/// Puts the messages of a request in the order that the cache of a server serves best, with the notes of the
+/// Puts the messages of a request in the order that the cache of a server serves best. Adds the notes of the
 /// server's configuration. Counts the parts of the request for later orders. Nothing: the request is
-/// unchanged, because it has no choice, the server has no prefix caching or keeps the order, or the template
-/// cannot write the messages.
+/// unchanged. Reasons: the request has no choice, the server has no prefix caching or keeps the order, or the
+/// template fails.
 std::optional<remote::SentOrder> putInOrderFor(Upstream& upstream, exports::ChatRequest& request,
                                                const RunBook& book);
 

@@ -179,7 +179,7 @@ class Finder {
   }
 
   static Sentence addsNothing() {
-    return say(forTranslation("Problems", "The node adds nothing to the prompt"));
+    return say(forTranslation("Problems", /*id:node-adds-nothing*/ "The node adds nothing to the prompt"));
   }
 
   void checkModel() {
@@ -600,8 +600,8 @@ class Finder {
               /*id:answer-inner-generate*/ "The answer of this subquery is recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation("Problems",
-                                   "The answer is reused if its node is a child of a plus and has the "
-                                   "same model, or if the output form is “reused”"))
+                                   "The answer is reused if its node is a child of a plus with the "
+                                   "same model. Or set the output form to “reused”"))
               : say(forTranslation(
                     "Problems",
                     "The answer is reused if plus distribution is on, or if the output form is “reused”")));

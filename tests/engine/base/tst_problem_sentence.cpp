@@ -51,15 +51,15 @@ void TestProblemSentence::sentences_data() {
       "Spanscope found b, but needs c. max_tokens is left.");
   row("a question as a hint", "usr", "user", "did you mean \"user\"?",
       "Spanscope found usr, but needs user. Did you mean \"user\"?");
-  row("two sentences", "The disk is full.", "Free space.", "", "The disk is full. Free space.");
-  row("a sentence and a noun", "The disk is full.", "space", "", "The disk is full. Spanscope needs space.");
+  row("two sentences", "The box is full.", "Free space.", "", "The box is full. Free space.");
+  row("a sentence and a noun", "The box is full.", "space", "", "The box is full. Spanscope needs space.");
   row("a noun and a sentence", "a full disk", "Free space.", "", "Spanscope found a full disk. Free space.");
   row("a sentence that quotes first", "\"x\" is taken.", "a free name", "",
       "\"x\" is taken. Spanscope needs a free name.");
   row("a noun with a sentence of a server", "status 500: Out of memory.", "status 200", "",
       "Spanscope found status 500: Out of memory. Spanscope needs status 200.");
-  row("a noun with a sentence behind it", "a store", "version 1. Choose a new folder", "",
-      "Spanscope found a store, but needs version 1. Choose a new folder.");
+  row("a noun with a sentence behind it", "a store", "version 1. Take a new box", "",
+      "Spanscope found a store, but needs version 1. Take a new box.");
   row("an ellipsis", "a list", "{\"seq\": …", "", "Spanscope found a list, but needs {\"seq\": …");
 }
 

@@ -142,7 +142,8 @@ void TestQueryErrors::diagnostics_data() {
   maxTokens("a number as text", R"("100")", R"(the text "100")", ". <write-without-quotes>.");
   maxTokens("text", R"("many")", R"(the text "many")", ". <parameter-written-name|{name}>.");
   maxTokens("a parameter and more", R"("{n} ")", R"(the text "{n} ")", ". <parameter-written-name|{name}>.");
-  maxTokens("a parameter without a name", R"("{}")", R"(the text "{}")", ". <parameter-written-name|{name}>.");
+  maxTokens("a parameter without a name", R"("{}")", R"(the text "{}")",
+            ". <parameter-written-name|{name}>.");
   maxTokens("true", "true", "true", "");
   row("a temperature as text", R"({"g":{"model":"m","input":{"user":"x"},"temperature":"0.3"}})",
       "1:54: /g/temperature: Spanscope found the text \"0.3\", but needs <number-null>. "
@@ -281,21 +282,21 @@ void TestQueryErrors::diagnostics_data() {
 
   // Advice on queries that are read.
   row("an empty plus", R"({"plus":[]})",
-      "warning 1:9: /plus: Spanscope found a plus without queries, but expects at least one. The node adds "
-      "nothing to the prompt.\n");
+      "warning 1:9: /plus: Spanscope found a plus without queries, but expects at least one. "
+      "<node-adds-nothing>.\n");
   row("an empty cross", R"({"cross":[]})",
-      "warning 1:10: /cross: Spanscope found a cross without queries, but expects at least one. The node "
-      "adds nothing to the prompt.\n");
+      "warning 1:10: /cross: Spanscope found a cross without queries, but expects at least one. "
+      "<node-adds-nothing>.\n");
   row("an empty input", R"({"g":{"model":"m","input":{"user":""}}})",
       "warning 1:27: /g/input: Spanscope found … <generates-without-prompt>.\n");
   row("an input of prints", R"({"g":{"model":"m","input":{"seq":[{"print":"x"},{"monad":{"user":"y"}}]}}})",
       "warning 1:27: /g/input: Spanscope found … <generates-without-prompt>.\n");
   row("no repeats", R"({"repeat":{"n":0,"g":{"model":"m","input":{"user":"x"}}}})",
-      "warning 1:16: /repeat/n: Spanscope found a repeat of 0 times, but expects at least 1. The node adds "
-      "nothing to the prompt.\n");
+      "warning 1:16: /repeat/n: Spanscope found a repeat of 0 times, but expects at least 1. "
+      "<node-adds-nothing>.\n");
   row("no inputs", R"({"map":[["m"],[]]})",
-      "warning 1:15: /map/1: Spanscope found a map without inputs, but expects at least one. The node adds "
-      "nothing to the prompt.\n");
+      "warning 1:15: /map/1: Spanscope found a map without inputs, but expects at least one. "
+      "<node-adds-nothing>.\n");
   row("an unknown field", R"({"g":{"model":"m","input":{"user":"x"},"maxTokens":5,"top_p":1}})",
       "warning 1:40: /g/maxTokens: Spanscope found the unknown field \"maxTokens\", but expects one of "
       "model, max_tokens, "

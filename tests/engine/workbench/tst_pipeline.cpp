@@ -159,8 +159,8 @@ void TestPipeline::users_data() {
 
   row("a server knows an augment", User::Server, generate(kAugment), "reached", Stage::Retrieve);
   row("a server does not ask", User::Server, generate(both.arg(kAsk, kFile)), "problem", Stage::Retrieve,
-      worded("1:40: /g/input/seq/0: Spanscope found an operator \"ask\", but needs <servers-know-put>\n"
-             "1:57: /g/input/seq/1: Spanscope found an operator \"file\", but needs <servers-know-put>\n"));
+      worded("1:40: /g/input/seq/0: Spanscope found an operator \"ask\", but needs <servers-know-put>.\n"
+             "1:57: /g/input/seq/1: Spanscope found an operator \"file\", but needs <servers-know-put>.\n"));
   row("a server needs numbers", User::Server, noNumber, "problem", Stage::Parameters, QStringLiteral("*"));
 }
 

@@ -220,7 +220,7 @@ void TestDocumentFile::refuses_data() {
   QTest::newRow("bad query") << fileWith("{\"user\": 1}", "") << QByteArray("3:19: /query/user");
   QTest::newRow("cut off") << QByteArray("{\"spanscope\": {\"version\": 1}, \"query\": {\"us")
                            << QByteArray("not closed");
-  row("something behind", "} x", "expected");
+  row("something behind", "} x", "needs");
   row("query twice", ", \"query\": {\"user\": \"b\"}", "again");
   row("layout is a list", ", \"layout\": []", "/layout: Spanscope found a list, but needs an object");
   row("position of one number", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1]}}}",

