@@ -31,11 +31,11 @@ std::string capitalized(std::string_view text) {
   return result;
 }
 
-/// Whether a sentence ends within the text: a letter or digit, a period, a space and a capital letter.
+/// Whether a sentence ends within the text: a letter, a period, a space and a capital letter. A digit before
+/// the period can be the number of a heading, as in "## 1. Title".
 bool hasBorder(std::string_view text) {
   for (std::size_t at = text.find(". "); at != std::string_view::npos; at = text.find(". ", at + 1)) {
-    const char last = at > 0 ? text[at - 1] : ' ';
-    const bool isWord = (last >= 'a' && last <= 'z') || (last >= '0' && last <= '9');
+    const bool isWord = at > 0 && text[at - 1] >= 'a' && text[at - 1] <= 'z';
     if (isWord && at + 2 < text.size() && text[at + 2] >= 'A' && text[at + 2] <= 'Z') return true;
   }
   return false;

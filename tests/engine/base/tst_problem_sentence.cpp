@@ -58,8 +58,10 @@ void TestProblemSentence::sentences_data() {
       "\"x\" is taken. Spanscope needs a free name.");
   row("a noun with a sentence of a server", "status 500: Out of memory.", "status 200", "",
       "Spanscope found status 500: Out of memory. Spanscope needs status 200.");
-  row("a noun with a sentence behind it", "a store", "version 1. Take a new box", "",
-      "Spanscope found a store, but needs version 1. Take a new box.");
+  row("a noun with a sentence behind it", "a store", "an empty box. Take a new box", "",
+      "Spanscope found a store, but needs an empty box. Take a new box.");
+  row("a number and a period", "no step", "a heading \"## 1. Title\"", "",
+      "Spanscope found no step, but needs a heading \"## 1. Title\"");
   row("an ellipsis", "a list", "{\"seq\": …", "", "Spanscope found a list, but needs {\"seq\": …");
 }
 

@@ -209,7 +209,7 @@ class TestRemoteRunWork : public QObject {
     QVERIFY((asked == std::vector<std::string>{"Name a town."}));
     QVERIFY(server.request().contains("Porto"));
     const auto& requests = ran.replay.progress().requests;
-    QCOMPARE(requests.at(1).reported->server, std::string("embedded engine"));
+    QCOMPARE(requests.at(1).reported->server, std::string("the embedded engine"));
     QCOMPARE(requests.at(2).reported->server, std::string("gpu-3"));
     // It comes as it is made, and not once more at its end.
     std::vector<std::string> pieces;
