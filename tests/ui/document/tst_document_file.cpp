@@ -219,7 +219,7 @@ void TestDocumentFile::refuses_data() {
                             << QByteArray("found no query");
   QTest::newRow("bad query") << fileWith("{\"user\": 1}", "") << QByteArray("3:19: /query/user");
   QTest::newRow("cut off") << QByteArray("{\"spanscope\": {\"version\": 1}, \"query\": {\"us")
-                           << QByteArray("not closed");
+                           << QByteArray("closing");
   row("something behind", "} x", "needs");
   row("query twice", ", \"query\": {\"user\": \"b\"}", "again");
   row("layout is a list", ", \"layout\": []", "/layout: Spanscope found a list, but needs an object");
