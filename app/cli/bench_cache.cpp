@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"

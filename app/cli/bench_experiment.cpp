@@ -3,7 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
@@ -289,15 +289,13 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
   command
       .add_option("--measure", options->measure,
                   fmt::format("Metric of the chart: {}", fmt::join(measures, ", ")))
-      ->check(CLI::IsMember(measures))
+      ->check(oneOf(measures))
       ->capture_default_str();
   std::vector<std::string> charts;
   for (const experiment::ChartKind kind : experiment::chartKindsOf(experiment))
     charts.emplace_back(experiment::chartKindName(kind));
   options->chart = charts.front();
-  command.add_option("--chart", options->chart, "Kind of chart")
-      ->check(CLI::IsMember(charts))
-      ->capture_default_str();
+  command.add_option("--chart", options->chart, "Kind of chart")->check(oneOf(charts))->capture_default_str();
   addNumber(
       command, "--at", options->place,
       fmt::format("Draw the histogram for this value of {} only (default: for all values)", experiment.xName),

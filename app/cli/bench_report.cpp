@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 
+#include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/model/weights.h"
@@ -46,7 +47,7 @@ void addEngineSettings(CLI::App& command, BenchOptions& options) {
 void addShapeOption(CLI::App& command, BenchOptions& options, const std::string& use) {
   command
       .add_option("--shape", options.shape, use + " of this shape instead of a model: " + model::shapeNames())
-      ->check(CLI::IsMember(model::shapeList()))
+      ->check(oneOf(model::shapeList()))
       ->excludes("--model");
 }
 

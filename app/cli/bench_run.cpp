@@ -5,7 +5,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_inputs.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"

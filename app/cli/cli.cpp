@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/command_completion.h"
 #include "app/cli/command_watch.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"

@@ -2,7 +2,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
@@ -239,7 +239,7 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   command
       .add_option("--format", options.format,
                   "Format of a shape's weights: " + formatList() + " (default: BF16)")
-      ->check(CLI::IsMember(formatNames(), CLI::ignore_case))
+      ->check(oneOf(formatNames(), true))
       ->needs("--shape");
   addSettings(command, options.session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");

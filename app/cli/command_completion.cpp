@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command_completion.h"
 
+#include "app/cli/option_values.h"
 #include "engine/base/utf8.h"
 #include "engine/experiment/experiment.h"
 #include "engine/plan/rules/rules.h"
@@ -314,9 +315,7 @@ void addCompletion(CLI::App& app, Context& context) {
       "  spanq completion zsh >~/.zfunc/_spanq\n"
       "  spanq completion fish >~/.config/fish/completions/spanq.fish\n");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "The shell")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "The shell")->required()->check(oneOf({"bash", "zsh", "fish"}));
   command->callback([&context, shell] {
     context.action = [&context, shell] {
       context.streams.out << (*shell == "zsh" ? kZsh : *shell == "fish" ? kFish : kBash);

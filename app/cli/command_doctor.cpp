@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
@@ -335,7 +335,7 @@ void addDoctor(CLI::App& app, Context& context) {
   command
       ->add_option("--server", options->doctor.server,
                    "Server whose caching rules apply (default: the server of the log, or else vllm)")
-      ->check(CLI::IsMember(simulator::serverNames()));
+      ->check(oneOf(simulator::serverNames()));
   addNumber(*command, "--blocks", options->blocks,
             "Number of blocks in the server's pool (default: no limit)",
             Range<std::uint64_t>{1, std::uint64_t{1} << 24U});
@@ -369,7 +369,8 @@ void addDoctor(CLI::App& app, Context& context) {
       ->type_name("FILE");
   command
       ->add_option("--to-spans", options->spans,
-                   "Write one request as a query with spans to this file. A name that ends with .span gives a query file of the window, else JSON")
+                   "Write one request as a query with spans to this file. A name that ends with .span gives "
+                   "a query file of the window, else JSON")
       ->type_name("FILE");
   addNumber(
       *command, "--spans-of", options->spansOf,

@@ -7,7 +7,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/predicted_reuse.h"
 #include "app/cli/query_inputs.h"
@@ -174,7 +174,7 @@ std::string fateTable(const simulator::Server& server, const SimulatorStep& step
 void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
   const char* const group = "Predicted reuse";
   CLI::Option* as = command.add_option("--as", options.server, "Predict the cache hits on this server");
-  as->check(CLI::IsMember(simulator::serverNames()))->group(group);
+  as->check(oneOf(simulator::serverNames()))->group(group);
   addNumber(command, "--slots", options.slots,
             "Slots of llama-server (-np). Default: four slots with a shared cache",
             Range<std::int32_t>{1, 4096})

@@ -3,7 +3,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/export_options.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_options.h"
 #include "engine/base/error.h"
 #include "engine/export/export_target.h"
@@ -179,9 +179,7 @@ void addExport(CLI::App& app, Context& context) {
 )");
   const auto options = std::make_shared<ExportCommandOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
-  command->add_option("--to", options->format, targetsHelp())
-      ->required()
-      ->check(CLI::IsMember(targetNames()));
+  command->add_option("--to", options->format, targetsHelp())->required()->check(oneOf(targetNames()));
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/man_page.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/model_probe.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
@@ -352,8 +352,9 @@ void addModel(CLI::App& app, Context& context) {
                             "Hugging Face, Ollama, LM Studio and llama.cpp");
   listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
   addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
-  listCommand->add_flag("--check-weights", listed->checksWeights,
-                        "Also read all weights, and report models with damaged numbers. A GiB takes about a second");
+  listCommand->add_flag(
+      "--check-weights", listed->checksWeights,
+      "Also read all weights, and report models with damaged numbers. A GiB takes about a second");
   listCommand->add_flag("--json", listed->json, "Write JSON");
   listCommand->callback(
       [&context, listed] { context.action = [&context, listed] { return list(context, *listed); }; });

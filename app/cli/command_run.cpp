@@ -4,7 +4,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_inputs.h"
 #include "app/cli/query_options.h"
 #include "app/cli/run_printer.h"
@@ -413,7 +413,8 @@ void addRun(CLI::App& app, Context& context) {
   spanq run --policy prefix resources/queries/parameters.span
 
 )"
-      "A query file (.span) runs with its own settings, as in the window. Options override these settings. To record a "
+      "A query file (.span) runs with its own settings, as in the window. Options override these settings. "
+      "To record a "
       "run, or to get vectors from a server, use the options. A query file alone does neither.\n");
   const auto options = std::make_shared<Options>();
   options->command = command;

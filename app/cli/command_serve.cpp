@@ -3,7 +3,7 @@
 #include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_inputs.h"
 #include "app/cli/serve_gateway.h"
 #include "app/cli/session_options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"

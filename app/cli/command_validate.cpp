@@ -293,8 +293,8 @@ Checked checkQuery(const std::string& file, const std::string& text, const workb
   return checked;
 }
 
-Checked checkFile(const InputFile& file, const CommandSettings& settings, bool hasSettings,
-                  Machine& machine, const ValidateCommandOptions& options, const Context& context) {
+Checked checkFile(const InputFile& file, const CommandSettings& settings, bool hasSettings, Machine& machine,
+                  const ValidateCommandOptions& options, const Context& context) {
   QueryInputs inputs(file.name, options.query.folders, *options.query.book, context.streams);
   ValidationInputs surroundings(inputs);
   std::optional<workbench::RunSettings> own;
@@ -347,7 +347,8 @@ void addValidate(CLI::App& app, Context& context) {
   spanq validate --model resources/models/spanlet resources/queries/rag.json
 
 )"
-      "A query file (.span) is checked with its own settings. Options override these settings. For a plain query, "
+      "A query file (.span) is checked with its own settings. Options override these settings. For a plain "
+      "query, "
       "model, device and pool are checked only if an option sets one of these three.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;

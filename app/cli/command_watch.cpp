@@ -4,7 +4,7 @@
 #include "app/cli/command_watch.h"
 
 #include "app/cli/asked_server.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"

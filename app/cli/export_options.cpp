@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/export_options.h"
 
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"
@@ -35,7 +35,7 @@ void addStageOption(CLI::App& command, std::string& stage) {
                   "Form of the query: \"read\" (not rewritten), \"simplified\" (one round of IBM/spnl's "
                   "simplify), \"optimized\" (IBM/spnl's optimizer) or \"lowered\". The form \"lowered\" is "
                   "one line for each call to IBM/spnl's query endpoint")
-      ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
+      ->check(oneOf({"read", "simplified", "optimized", "lowered"}))
       ->capture_default_str();
 }
 

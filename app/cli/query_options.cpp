@@ -3,7 +3,7 @@
 
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/plan/rules/rules.h"
@@ -89,9 +89,11 @@ std::vector<query::ParameterInfo> keepParameters(
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name - is standard input";
+    "Query file (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name "
+    "- is standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name - is standard input";
+    "Query files (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name "
+    "- is standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/segments.h"
 
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"

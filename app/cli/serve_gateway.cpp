@@ -2,7 +2,7 @@
 #include "app/cli/serve_gateway.h"
 
 #include "app/cli/asked_server.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "engine/base/error.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/gateway/gateway.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session_options.h"
 
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
@@ -146,7 +146,7 @@ CLI::Validator isChoice(const Setting& setting) {
 
 /// Adds the option, with the names in the help.
 CLI::Validator isMember(const Setting& setting) {
-  const CLI::Validator members = CLI::IsMember(namesOf(setting));
+  const CLI::Validator members = oneOf(namesOf(setting));
   return CLI::Validator(
       [&setting, members](std::string& given) {
         if (!workbench::mayBe(setting, given)) return members(given);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The pieces of the command line that need no model: tables, span table options, the view of a run.
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/segments.h"
 #include "app/cli/terminal_output.h"

@@ -269,11 +269,12 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
       "--no-distribute");
   row("shape of no locality", {"explain", "--locality-shape", "tree", kChat}, "--locality");
   row("question of no locality", {"run", "--reduce-prompt", "Which?", kChat}, "--locality");
-  row("unknown template", {"run", "--template", "nosuch", kChat}, "--template: nosuch not in {auto,");
+  row("unknown template", {"run", "--template", "nosuch", kChat},
+      "--template: Spanscope found \"nosuch\", but needs auto,");
   row("unknown template to predict", {"explain", "--predict", "--template", "nosuch", kChat},
-      "--template: nosuch not in {");
+      "--template: Spanscope found \"nosuch\"");
   row("unknown template to show", {"model", "show", "--template", "nosuch", kModel},
-      "--template: nosuch not in {");
+      "--template: Spanscope found \"nosuch\"");
   row("unknown template to export",
       {"export", "--to", "tokens", "--tokenizer", kModel, "--pad", "3", "--template", "nosuch", kChat},
       "--template: Spanscope found");

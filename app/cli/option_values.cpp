@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 
 #include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 namespace spanscope::cli {
 
@@ -51,8 +53,9 @@ std::string expectedText(const Range<T>& range, std::string_view given) {
                      hasLeadingZero(given) ? ", without a leading zero" : "");
 }
 
+/// Returns nothing if the text is no number of the range.
 template <class T>
-T valueIn(const Range<T>& range, const std::string& option, std::string_view text) {
+std::optional<T> numberIn(const Range<T>& range, std::string_view text) {
   const auto number = [text] {
     if constexpr (kIsReal<T>) {
       return parseDecimal(text);
@@ -64,8 +67,14 @@ T valueIn(const Range<T>& range, const std::string& option, std::string_view tex
   const bool isIn =
       number && ((*number >= static_cast<Wide>(range.least) && *number <= static_cast<Wide>(range.most)) ||
                  (range.orZero && *number == 0));
-  if (!isIn) refuseOption(option, query::inQuotes(text), expectedText(range, text));
-  return static_cast<T>(*number);
+  return isIn ? std::optional<T>(static_cast<T>(*number)) : std::nullopt;
+}
+
+template <class T>
+T valueIn(const Range<T>& range, const std::string& option, std::string_view text) {
+  const std::optional<T> number = numberIn(range, text);
+  if (!number) refuseOption(option, query::inQuotes(text), expectedText(range, text));
+  return *number;
 }
 
 /// Returns the number in the form of the command line.
@@ -154,6 +163,34 @@ template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<dou
                                 Range<double>);
 template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std::int32_t>&,
                                  const std::string&, Range<std::int32_t>, std::optional<std::int32_t>);
+
+CLI::Validator oneOf(std::vector<std::string> names, bool ignoresCase) {
+  const CLI::Validator shown = CLI::IsMember(names);
+  const CLI::Validator members = ignoresCase ? CLI::IsMember(names, CLI::ignore_case) : shown;
+  return CLI::Validator(
+      [members, names = std::move(names)](std::string& given) {
+        if (members(given).empty()) return std::string();
+        const auto meant = query::nearestName(given, names);
+        const std::string last = names.back();
+        const std::string others = fmt::format("{}", fmt::join(names.begin(), names.end() - 1, ", "));
+        const std::string hint = meant ? "Did you mean " + *meant + "?" : std::string();
+        return problemSentence('"' + given + '"', others.empty() ? last : others + " or " + last, hint);
+      },
+      shown.get_description());
+}
+
+template <class T>
+CLI::Validator within(Range<T> range) {
+  return CLI::Validator(
+      [range](const std::string& given) {
+        return numberIn(range, given) ? std::string()
+                                      : problemSentence(query::inQuotes(given), expectedText(range, given));
+      },
+      rangeWords(range));
+}
+
+template CLI::Validator within(Range<double>);
+template CLI::Validator within(Range<std::uint64_t>);
 
 void refuseOption(const std::string& option, const std::string& found, const std::string& expected) {
   throw CLI::ValidationError(option, problemSentence(found, expected));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options that take numbers. One range serves both for the check and for the help of an option.
+// Options that take a number of a range or a name of a list. One range or list serves both for the check and
+// for the help of an option.
 #pragma once
 
 #include "app/cli/command.h"
@@ -50,6 +51,17 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
 
 /// Adds --seed, which takes any number of 64 bits.
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);
+
+/// Returns the check of an option that takes one of these names. The help shows the names. A refusal says,
+/// e.g.
+/// "--order: Spanscope found "cash", but needs cache or written. Did you mean cache?". With `ignoresCase`,
+/// the option also takes names in capital letters, and its value becomes the name of the list.
+CLI::Validator oneOf(std::vector<std::string> names, bool ignoresCase = false);
+
+/// Returns the check of an option that takes a number of this range, for an option that has no default in its
+/// help. T is double or std::uint64_t.
+template <class T>
+CLI::Validator within(Range<T> range);
 
 /// Ends the command with exit code 2 because an option is wrong. Throws CLI::ValidationError with a message
 /// such as "--observe: Spanscope found 9, but needs a layer from 0 to 5". Call this function while options
