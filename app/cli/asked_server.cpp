@@ -2,13 +2,15 @@
 #include "app/cli/asked_server.h"
 
 #include "app/cli/bench_report.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"
 #include "engine/remote/protocol.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -85,7 +87,9 @@ void addServerOptions(CLI::App& command, ServerOptions& server) {
   command.add_option("--certificates", server.certificates,
                      "PEM file of trusted certificate authorities, instead of the authorities of the system");
   const auto seconds = [&](const char* name, double& value, const char* help) {
-    command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
+    command.add_option(name, value, help)
+        ->check(within(Range<double>{0.001, kMostSeconds}))
+        ->capture_default_str();
   };
   seconds("--connect-timeout", server.connectSeconds, "Max seconds until the connection is open");
   seconds("--first-timeout", server.firstSeconds, "Max seconds until the first byte of an answer");
@@ -111,7 +115,7 @@ OrderFlags addOrderOptions(CLI::App& command, std::string& order, bool& hasOrder
               "--order", order,
               "Order of the documents (children of a plus): best for the cache of the server (cache), "
               "or as written (written). Default: cache")
-          ->check(CLI::IsMember({"cache", "written"}))
+          ->check(oneOf({"cache", "written"}))
           ->type_name("NAME");
   CLI::Option* const note = command.add_flag("--order-note", hasOrderNote,
                                              "Add a message with the written order if another order is sent");
@@ -140,4 +144,73 @@ std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpC
   }
 }
 
+std::string factsText(const remote::ServerFacts& facts) {
+  const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
+  std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
+  if (facts.listsModels) {
+    TextTable table({{"model", TextTable::Align::Left}, {"context"}});
+    for (const remote::ServedModel& model : facts.models)
+      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not reported"});
+    text += table.text();
+  } else {
+    text += "  models: not reported\n";
+  }
+  std::string cached;
+  switch (kind.cached) {
+    case remote::CacheReporting::Always:
+      cached = "reported";
+      break;
+    case remote::CacheReporting::IfAsked:
+      cached = std::string("reported with an option: ") + kind.advice;
+      break;
+    case remote::CacheReporting::Never:
+      cached = "cannot be reported";
+      break;
+  }
+  text += "  cached tokens: " + cached + "\n";
+  text += std::string(/*id:progress-prompt*/ "  progress of a prompt: ") +
+          (kind.sendsProgress ? "reported" : "not reported") + "\n";
+  text += std::string("  span queries: ") +
+          (facts.takes("spnl") ? "accepted at /v1/query/execute" : "not accepted") + "\n";
+  std::string titles;
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
+  }
+  text += "  protocols: " + (titles.empty() ? "none" : titles) + "\n";
+  if (facts.slots) {
+    text += "  slots: " + std::to_string(*facts.slots);
+    if (facts.cache.slotTokens) text += ", of " + counted(*facts.cache.slotTokens, "token");
+    text += "\n";
+  }
+  if (facts.cache.blockSize) text += "  blocks: of " + counted(*facts.cache.blockSize, "token") + "\n";
+  if (facts.cache.cacheTokens)
+    text += "  cache: room for " + counted(*facts.cache.cacheTokens, "token") + "\n";
+  if (!facts.cache.findsPrefixes.value_or(true)) text += "  cache: no prefix caching\n";
+  return text;
+}
+
+nlohmann::ordered_json factsJson(const remote::ServerFacts& facts) {
+  nlohmann::ordered_json json;
+  json["kind"] = remote::infoOf(facts.kind).name;
+  if (!facts.version.empty()) json["version"] = facts.version;
+  json["models"] = nlohmann::ordered_json::array();
+  for (const remote::ServedModel& model : facts.models) {
+    auto& entry = json["models"].emplace_back();
+    entry["name"] = model.name;
+    if (model.context) entry["context"] = *model.context;
+  }
+  json["takes_queries"] = facts.takes("spnl");
+  json["protocols"] = nlohmann::ordered_json::array();
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);
+  }
+  if (facts.slots) json["slots"] = *facts.slots;
+  if (facts.cache.slotTokens) json["slot_tokens"] = *facts.cache.slotTokens;
+  if (facts.cache.blockSize) json["block_size"] = *facts.cache.blockSize;
+  if (facts.cache.cacheTokens) json["cache_tokens"] = *facts.cache.cacheTokens;
+  if (facts.cache.findsPrefixes) json["finds_prefixes"] = *facts.cache.findsPrefixes;
+  return json;
+}
+
+using Json = nlohmann::ordered_json;
 }  // namespace spanscope::cli

@@ -9,6 +9,8 @@
 #include "engine/remote/http/http_client.h"
 #include "engine/workbench/servers/server_list.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -57,5 +59,9 @@ std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptio
 /// standard error.
 std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
                                            const std::string& url, const remote::HttpAccess& access);
+
+/// Facts about a server as text: a table of its models, and one fact per line.
+std::string factsText(const remote::ServerFacts& facts);
+nlohmann::ordered_json factsJson(const remote::ServerFacts& facts);
 
 }  // namespace spanscope::cli

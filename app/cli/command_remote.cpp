@@ -6,30 +6,25 @@
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/export_options.h"
-#include "app/cli/input.h"
-#include "app/cli/number_option.h"
+#include "app/cli/option_values.h"
 #include "app/cli/query_options.h"
 #include "app/cli/remote_inputs.h"
+#include "app/cli/remote_query.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
-#include "engine/export/export_target.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/chat/server_facts.h"
-#include "engine/remote/completions/completions_protocol.h"
 #include "engine/remote/protocol.h"
-#include "engine/text/chat_template.h"
-#include "engine/text/tokenizer.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/sink.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/cache_order.h"
 #include "engine/workbench/servers/sent_prompts.h"
-#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/speed_records.h"
 
 #include <CLI/CLI.hpp>
@@ -40,20 +35,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace spanscope::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// The facts about the sent prompts, by request.
 struct SentFacts {
@@ -261,7 +256,6 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
 
 nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& requests,
                                  const remote::RemoteResult& result, const SentFacts& sent) {
-  using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (const remote::RemoteStep& step : result.steps) {
     Json& entry = steps.emplace_back();
@@ -304,77 +298,6 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
   return steps;
 }
 
-/// Facts about a server as text: a table of its models, and one fact per line.
-std::string factsText(const remote::ServerFacts& facts) {
-  const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
-  std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
-  if (facts.listsModels) {
-    TextTable table({{"model", TextTable::Align::Left}, {"context"}});
-    for (const remote::ServedModel& model : facts.models)
-      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not reported"});
-    text += table.text();
-  } else {
-    text += "  models: not reported\n";
-  }
-  std::string cached;
-  switch (kind.cached) {
-    case remote::CacheReporting::Always:
-      cached = "reported";
-      break;
-    case remote::CacheReporting::IfAsked:
-      cached = std::string("reported with an option: ") + kind.advice;
-      break;
-    case remote::CacheReporting::Never:
-      cached = "cannot be reported";
-      break;
-  }
-  text += "  cached tokens: " + cached + "\n";
-  text += std::string(/*id:progress-prompt*/ "  progress of a prompt: ") +
-          (kind.sendsProgress ? "reported" : "not reported") + "\n";
-  text += std::string("  span queries: ") +
-          (facts.takes("spnl") ? "accepted at /v1/query/execute" : "not accepted") + "\n";
-  std::string titles;
-  for (const remote::Protocol* protocol : remote::protocols()) {
-    if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
-  }
-  text += "  protocols: " + (titles.empty() ? "none" : titles) + "\n";
-  if (facts.slots) {
-    text += "  slots: " + std::to_string(*facts.slots);
-    if (facts.cache.slotTokens) text += ", of " + counted(*facts.cache.slotTokens, "token");
-    text += "\n";
-  }
-  if (facts.cache.blockSize) text += "  blocks: of " + counted(*facts.cache.blockSize, "token") + "\n";
-  if (facts.cache.cacheTokens)
-    text += "  cache: room for " + counted(*facts.cache.cacheTokens, "token") + "\n";
-  if (!facts.cache.findsPrefixes.value_or(true)) text += "  cache: no prefix caching\n";
-  return text;
-}
-
-nlohmann::ordered_json factsJson(const remote::ServerFacts& facts) {
-  nlohmann::ordered_json json;
-  json["kind"] = remote::infoOf(facts.kind).name;
-  if (!facts.version.empty()) json["version"] = facts.version;
-  json["models"] = nlohmann::ordered_json::array();
-  for (const remote::ServedModel& model : facts.models) {
-    auto& entry = json["models"].emplace_back();
-    entry["name"] = model.name;
-    if (model.context) entry["context"] = *model.context;
-  }
-  json["takes_queries"] = facts.takes("spnl");
-  json["protocols"] = nlohmann::ordered_json::array();
-  for (const remote::Protocol* protocol : remote::protocols()) {
-    if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);
-  }
-  if (facts.slots) json["slots"] = *facts.slots;
-  if (facts.cache.slotTokens) json["slot_tokens"] = *facts.cache.slotTokens;
-  if (facts.cache.blockSize) json["block_size"] = *facts.cache.blockSize;
-  if (facts.cache.cacheTokens) json["cache_tokens"] = *facts.cache.cacheTokens;
-  if (facts.cache.findsPrefixes) json["finds_prefixes"] = *facts.cache.findsPrefixes;
-  return json;
-}
-
-using Json = nlohmann::ordered_json;
-
 ExitCode showServer(const Context& context, const ServerOptions& options, bool asJson) {
   const std::optional<AskedServer> there = serverToAsk(context, options);
   if (!there) return ExitCode::RunFailed;
@@ -387,26 +310,6 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
   context.streams.out << (asJson ? jsonText(factsJson(facts)) + "\n" : factsText(facts));
   return ExitCode::Fine;
 }
-
-struct RemoteRunOptions {
-  ServerOptions server;
-  std::vector<std::string> files;
-  std::string order;  ///< "cache" or "written"; empty: the value in the list of servers
-  bool hasOrderNote = false;
-  std::string sent;  ///< file with the prompts of earlier commands; empty: none
-  std::string model;
-  bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
-  std::string protocol;     ///< name of the protocol; empty: chosen for the server
-  std::string tokenizer;    ///< directory or file
-  std::string chatTemplate;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::size_t> atOnce;  ///< nothing: the value in the list of servers
-  std::string trace;
-  bool json = false;
-  std::string inputs;   ///< file of inputs; empty: the queries run once
-  std::string results;  ///< file for the results of the inputs
-  QueryOptionTexts query;
-};
 
 /// Records a run in a file, if the options request a recording.
 class RemoteRecording {
@@ -436,177 +339,6 @@ class RemoteRecording {
   trace::NoSink m_none;
   std::optional<trace::Recorder> m_recorder;
 };
-
-/// The requests of a query in the form that a protocol sends.
-struct RemoteRequests {
-  std::vector<exports::ChatRequest> requests;
-  std::vector<exports::QueryCall> calls;         ///< for protocols that send whole calls
-  std::vector<exports::ChatRequest> messages{};  ///< the same requests for a server that refuses calls
-};
-
-/// Reports on standard error how a protocol differs from the query. False: the protocol cannot send the
-/// query.
-bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, const query::Node& query,
-            const std::string& name, const QueryFile* file, const Streams& streams) {
-  return warnOfTarget({.query = query,
-                       .target = *exports::findExportTarget(protocol.form),
-                       .settings = {.seed = options.seed, .isSentHere = true},
-                       .name = name,
-                       .file = file},
-                      streams);
-}
-
-/// If the protocol cannot send the query, returns nothing and reports the reason on standard error.
-std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, const RemoteRunOptions& options,
-                                          const query::Node& query, const std::string& name,
-                                          const QueryFile* file, const Streams& streams) {
-  if (!warnOf(protocol, options, query, name, file, streams)) return std::nullopt;
-  if (options.seed && !protocol.takesSeeds)
-    streams.err << /*id:seed-not-sent*/ "warning: the seed is not sent: " << protocol.title
-                << " has no field for a seed\n";
-  RemoteRequests made;
-  std::vector<Error> problems;
-  if (protocol.takesCalls) {
-    exports::QueryCalls calls = exports::queryCalls(query);
-    made.messages =
-        workbench::asMessages(calls.requests, exports::chatRequests(query, options.seed).requests);
-    made.requests = std::move(calls.requests);
-    made.calls = std::move(calls.calls);
-    problems = std::move(calls.problems);
-  } else {
-    exports::ChatRequests chats = exports::chatRequests(query, options.seed);
-    made.requests = std::move(chats.requests);
-    problems = std::move(chats.problems);
-  }
-  for (const Error& problem : problems) streams.err << name << ": " << Failure(problem).what() << '\n';
-  if (made.requests.empty()) return std::nullopt;
-  return made;
-}
-
-/// Sets how prompts of a target are written. Throws Failure if there is no template or tokenizer.
-void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options, std::ostream& err) {
-  if (!target.protocol->needsPrompt) return;
-  if (options.chatTemplate.empty() && options.tokenizer.empty()) {
-    throw Failure(errorAt(/*id:prompts-text-completions*/ "prompts of text completions", "no chat template",
-                          "a template name (--template) or a model with a template (--tokenizer)"));
-  }
-  const text::ChatTemplate& chat = options.chatTemplate.empty()
-                                       ? text::findChatTemplate(options.tokenizer)
-                                       : text::chatTemplateNamed(options.chatTemplate);
-  target.promptForm = "under the template " + chat.name;
-  if (options.tokenizer.empty()) {
-    target.prompt = remote::textPrompt(chat);
-    target.promptForm += ", as text";
-    err << /*id:delimiters-as-text*/ "warning: the delimiters of the template " << chat.name
-        << " are sent as text. The server can read these delimiters as plain text, not as control tokens; "
-           "--tokenizer sends token ids\n";
-  } else {
-    target.prompt = remote::tokenPrompt(chat, text::loadTokenizer(options.tokenizer));
-    target.promptForm += ", as tokens";
-  }
-}
-
-/// A query of the command.
-struct AskedQuery {
-  std::string name;
-  QueryFile read;
-  query::Node query;
-  bool isLocalized = false;  ///< attention locality has replaced the query
-  RemoteRequests sent;       ///< once the protocol is known
-  const remote::Protocol* protocol = nullptr;
-
-  const QueryFile* file() const { return isLocalized ? nullptr : &read; }
-};
-
-/// Reads all queries. Nothing: an error was reported.
-std::optional<std::vector<AskedQuery>> readQueries(const Context& context, const RemoteRunOptions& options) {
-  QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context);
-  std::vector<AskedQuery> queries;
-  for (const std::string& file : options.files) {
-    auto read = readFileForServer(file, given, context.streams);
-    if (!read) {
-      warnOfUnused(given, context.streams);
-      return std::nullopt;
-    }
-    const std::string name = inputName(file);
-    query::Node query = localized(read->query, given.plan.locality, name);
-    queries.push_back({.name = name,
-                       .read = std::move(*read),
-                       .query = std::move(query),
-                       .isLocalized = given.plan.locality.isOn(),
-                       .sent = {}});
-  }
-  warnOfUnused(given, context.streams);
-  return queries;
-}
-
-std::string noKnownProtocol() {
-  return "The server has no protocol that Spanscope knows: " + remote::protocolNames() +
-         ". Check that the address is the address of the API.";
-}
-
-/// Chooses the protocol of a query and makes its requests. False: an error was reported.
-bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::ServerFacts* facts,
-             const RemoteRunOptions& options, const std::string& url, const Streams& streams) {
-  asked.protocol = chosen;
-  if (chosen == nullptr) {
-    asked.protocol = remote::protocolFor(*facts, asked.query, options.seed);
-    if (asked.protocol == nullptr) {
-      streams.err << url << ": " << noKnownProtocol() << '\n';
-      return false;
-    }
-  }
-  auto sent = requestsFor(*asked.protocol, options, asked.query, asked.name, asked.file(), streams);
-  if (sent) asked.sent = std::move(*sent);
-  return sent.has_value();
-}
-
-/// The server of a command as a target. If the server has no such model, returns nothing and reports the
-/// reason.
-std::optional<remote::RemoteTarget> targetFor(const AskedServer& there, const remote::ServerFacts& facts,
-                                              const RemoteRunOptions& options, const Streams& streams) {
-  remote::RemoteTarget target{.name = there.name, .server = there.server, .facts = facts};
-  if (!options.model.empty()) target.server.model = options.model;
-  target.server.isUnlisted |= options.isUnlisted;
-  target.atOnce = options.atOnce.value_or(there.atOnce);
-  if (target.server.model.empty() || remote::servedName(target, {})) return target;
-  streams.err << Failure({there.server.url,
-                          {},
-                          "The server has no model \"" + target.server.model + "\".",
-                          "Its models are: " + remote::modelNames(facts) +
-                              ". The option --unlisted-model sends another name."})
-                     .what()
-              << '\n';
-  return std::nullopt;
-}
-
-/// The tokenizer and the template whose tokens stand for the tokens of the server.
-struct OrderModel {
-  std::shared_ptr<const text::Tokenizer> tokenizer;
-  const text::ChatTemplate* chat = nullptr;
-};
-
-/// The model of the server is known if the user gave its tokenizer.
-void noteModel(remote::ServerFacts& facts, const RemoteRunOptions& options) {
-  if (!options.tokenizer.empty()) facts.cache.tokenBytes = workbench::cachedTokenBytes(options.tokenizer);
-}
-
-/// Nothing: there is no tokenizer, and the prompts are sent as written.
-std::optional<OrderModel> orderModel(const RemoteRunOptions& options) {
-  try {
-    const workbench::RunSettings settings = commandSettings();
-    const std::filesystem::path model = options.tokenizer.empty() ? workbench::modelDirectoryOf(settings)
-                                                                  : std::filesystem::path(options.tokenizer);
-    const text::ChatTemplate& chat = !options.chatTemplate.empty()
-                                         ? text::chatTemplateNamed(options.chatTemplate)
-                                     : options.tokenizer.empty() ? workbench::chatTemplateOf(settings)
-                                                                 : text::findChatTemplate(options.tokenizer);
-    return OrderModel{text::loadTokenizer(model), &chat};
-  } catch (const Failure&) {
-    return std::nullopt;
-  }
-}
 
 std::unique_ptr<workbench::CacheOrderer> ordererFor(const RemoteRunOptions& options,
                                                     std::shared_ptr<workbench::ServerSimulators> simulators) {
@@ -802,163 +534,6 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   return code;
 }
 
-/// Feeds the cache simulator of a line.
-class LineWatcher final : public remote::RemoteWatcher {
- public:
-  LineWatcher(const remote::RemoteTarget& target, workbench::CacheOrderer* orderer)
-      : m_target(target), m_orderer(orderer) {}
-  void sends(std::size_t request, std::size_t /*target*/, const std::string& /*model*/,
-             std::size_t /*bytes*/) override {
-    if (m_orderer != nullptr) m_orderer->sends(request, m_target);
-  }
-  void stepEnds(const remote::RemoteStep& step) override {
-    if (m_orderer != nullptr) m_orderer->ends(step);
-  }
-
- private:
-  const remote::RemoteTarget& m_target;
-  workbench::CacheOrderer* m_orderer;
-};
-
-/// Sums a count over all steps. Null: a step does not report the count.
-Json sumOverSteps(const remote::RemoteResult& result,
-                  const std::function<std::optional<std::int64_t>(const remote::RemoteStep&)>& count) {
-  std::int64_t sum = 0;
-  for (const remote::RemoteStep& step : result.steps) {
-    const std::optional<std::int64_t> own = count(step);
-    if (!own) return nullptr;
-    sum += *own;
-  }
-  return sum;
-}
-
-LineResult lineResult(const AskedQuery& asked, const remote::RemoteResult& result) {
-  if (result.isStopped) return {.isStopped = true};
-  if (result.error) return {.problem = result.error->message()};
-  LineResult line;
-  line.json["answer"] = remote::answerOf(asked.sent.requests, result);
-  line.json["model"] = result.steps.empty() ? std::string() : result.steps.back().answer.model;
-  line.json["requests"] = result.steps.size();
-  line.json["prompt_tokens"] =
-      sumOverSteps(result, [](const auto& step) { return step.answer.promptTokens; });
-  line.json["cached_tokens"] =
-      sumOverSteps(result, [](const auto& step) { return step.answer.cachedTokens; });
-  line.json["generated_tokens"] =
-      sumOverSteps(result, [](const auto& step) { return step.answer.generatedTokens; });
-  double seconds = 0;
-  for (const remote::RemoteStep& step : result.steps) seconds += step.seconds;
-  line.json["all_ms"] = seconds * kMilliseconds;
-  if (!result.steps.empty()) line.json["finish"] = result.steps.back().answer.finish;
-  return line;
-}
-
-/// Runs the query once for each line of the inputs.
-ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) {
-  const Streams& streams = context.streams;
-  const std::optional<AskedServer> there = serverToAsk(context, options.server);
-  if (!there) return ExitCode::RunFailed;
-  const remote::Protocol* const protocol =
-      remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
-  remote::HttpClient client;
-  std::optional<remote::ServerFacts> facts =
-      factsOf(context, client, there->server.url,
-              protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
-  if (context.stop.stop_requested()) return ExitCode::Stopped;
-  if (!facts) return ExitCode::RunFailed;
-  noteModel(*facts, options);
-  const std::optional<remote::RemoteTarget> made = targetFor(*there, *facts, options, streams);
-  if (!made) return ExitCode::RunFailed;
-  const std::string& file = options.files.front();
-  QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context);
-  const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
-  const std::optional<OrderModel> model = isOrdered ? orderModel(options) : std::nullopt;
-  const auto simulators = std::make_shared<workbench::ServerSimulators>();
-  // The lines of a batch share a plan, which is made before the first of them is sent.
-  auto plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
-  std::vector<exports::ChatRequest> firstRequests;
-  bool isFirst = true;
-  InputsJob job{.inputs = options.inputs,
-                .results = options.results,
-                .atOnce = options.atOnce.value_or(there->atOnce),
-                .identity = {},
-                .prepare = {}};
-  std::ostringstream identity;
-  identity << there->server.url << '\n'
-           << made->server.model << '\n'
-           << options.protocol << '\n'
-           << options.seed.value_or(0) << '\n'
-           << readInput(file, streams, std::size_t{1} << 28U) << '\n';
-  for (const std::string& value : options.query.values) identity << value << '\n';
-  // These settings change the prompts. The defaults add nothing, so that older journals remain valid.
-  const bool hasNote = isOrdered && (options.hasOrderNote || there->hasOrderNote);
-  if (!isOrdered) identity << "written order\n";
-  if (hasNote) identity << "order note\n";
-  job.identity = identity.str();
-  job.prepare = [&](const std::map<std::string, std::string>& values) -> LineTask {
-    // The warnings of the first line are also those of the other lines.
-    std::ostringstream others;
-    Streams own{.in = streams.in, .out = streams.out, .err = isFirst ? streams.err : others};
-    own.stop = streams.stop;
-    QueryOptions line = given;
-    for (const auto& [name, value] : values) line.parameters[name] = value;
-    const auto asked = std::make_shared<AskedQuery>();
-    std::optional<QueryFile> read = readFileForServer(file, line, own);
-    if (read) {
-      asked->name = inputName(file);
-      asked->query = localized(read->query, line.plan.locality, asked->name);
-      asked->read = std::move(*read);
-      asked->isLocalized = line.plan.locality.isOn();
-    }
-    const bool isReady = read && prepare(*asked, protocol, &*facts, options, there->server.url, own);
-    if (!isReady) {
-      std::string problem = others.str();
-      while (problem.ends_with('\n')) problem.pop_back();
-      throw Failure(errorAt("query", problem.empty() ? "an error" : problem, "a query that can be sent"));
-    }
-    remote::RemoteTarget target = *made;
-    target.protocol = asked->protocol;
-    target.otherwise = protocol == nullptr
-                           ? remote::protocolAfter(*asked->protocol, *facts, asked->query, options.seed)
-                           : nullptr;
-    putPrompt(target, options, own.err);
-    isFirst = false;
-    if (model) firstRequests.push_back(asked->sent.requests.front());
-    return [asked, target, model, simulators, plan, hasNote](remote::HttpClient& ownClient,
-                                                             const std::stop_token& stop) {
-      std::vector<remote::RemoteTarget> targets{target};
-      targets.front().atOnce = 1;
-      std::optional<workbench::CacheOrderer> orderer;
-      if (model) {
-        orderer.emplace(simulators, model->tokenizer, *model->chat);
-        orderer->use(*plan);
-        orderer->use(targets.front(), false, hasNote);
-      }
-      LineWatcher watcher(targets.front(), orderer ? &*orderer : nullptr);
-      const remote::RemoteResult result =
-          remote::runRemotely(ownClient, targets, {}, asked->sent.requests, watcher, stop, asked->sent.calls,
-                              asked->sent.messages);
-      return lineResult(*asked, result);
-    };
-  };
-  if (model) {
-    job.schedule = [&] {
-      workbench::CacheOrderer orderer(simulators, model->tokenizer, *model->chat);
-      const std::vector<std::size_t> order = orderer.expect(made->name, firstRequests);
-      *plan = orderer.plan();
-      plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
-      firstRequests.clear();
-      return order;
-    };
-  }
-  try {
-    return runInputs(context, job);
-  } catch (const OutputFailure& failure) {
-    streams.err << failure.what() << '\n';
-    return ExitCode::RunFailed;
-  }
-}
-
 void addRemoteShow(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("show", "Show the kind, the models and the protocols of a server");
   command->footer("Example:\n  spanq remote show http://gpu-3:8000\n");
@@ -1013,7 +588,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
           "--at-once,--concurrency", options->atOnce,
           "Max concurrent requests; 1: one after the other. Default: the value in the list of servers, or " +
               std::to_string(remote::kStandardAtOnce))
-      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
+      ->check(within(Range<std::uint64_t>{1, remote::kMostAtOnce}))
       ->type_name("N");
   CLI::Option* trace =
       command->add_option("--trace", options->trace, "Record the events of the run to this file")

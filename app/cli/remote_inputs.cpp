@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/remote_inputs.h"
 
+#include "app/cli/asked_server.h"
 #include "app/cli/bench_report.h"
+#include "app/cli/export_options.h"
 #include "app/cli/input.h"
 #include "app/cli/job_journal.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/remote_trace.h"
+#include "engine/remote/chat/server_facts.h"
+#include "engine/remote/http/http_client.h"
+#include "engine/remote/protocol.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/cache_order.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <span>
+#include <sstream>
+#include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -27,10 +46,33 @@
 namespace spanscope::cli {
 namespace {
 
-using LineJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+/// The result of a line.
+struct LineResult {
+  nlohmann::ordered_json json{};  ///< an object, without the number of the line
+  std::string problem{};          ///< why the line has no answer; empty: no problem
+  bool isStopped = false;         ///< a stop ended the line, so that it has no result
+};
+
+/// Sends the requests of a line. Called on any thread.
+using LineTask = std::function<LineResult(remote::HttpClient& client, const std::stop_token& stop)>;
+
+struct InputsJob {
+  std::string inputs;   ///< file of JSON lines, each an object of parameter values
+  std::string results;  ///< file for the results; the journal is beside it
+  std::size_t atOnce = 1;
+  std::string identity;  ///< different for another server, query or setting
+  /// Prepares a line with its parameter values. Never called by two threads at the same time. Throws Failure.
+  std::function<LineTask(const std::map<std::string, std::string>& values)> prepare;
+  /// Returns the sending order of the lines that prepare() has prepared since the last call, as indices.
+  /// Empty: in the order of the lines. Null: each line is prepared when it is sent.
+  std::function<std::vector<std::size_t>()> schedule{};
+};
+
 constexpr std::size_t kMostInputBytes = std::size_t{1} << 30U;
+constexpr std::size_t kMostQueryBytes = std::size_t{1} << 28U;
 
 /// A line of the inputs that is not empty.
 struct InputLine {
@@ -50,7 +92,7 @@ std::vector<InputLine> linesIn(std::string_view text) {
 
 /// Returns the values of the parameters. Throws Failure for a line that is no object of texts and numbers.
 std::map<std::string, std::string> valuesIn(const InputLine& line, const std::string& file) {
-  const LineJson json = LineJson::parse(line.text, nullptr, false);
+  const Json json = Json::parse(line.text, nullptr, false);
   const auto refuse = [&](const std::string& found) {
     throw Failure({file, "line " + std::to_string(line.number), found,
                    "a JSON object with the values of the parameters, such as {\"name\": \"text\"}"});
@@ -68,8 +110,8 @@ std::map<std::string, std::string> valuesIn(const InputLine& line, const std::st
   return values;
 }
 
-std::string lineText(const LineJson& json) {
-  return json.dump(-1, ' ', false, LineJson::error_handler_t::replace);
+std::string lineText(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// The lines in progress.
@@ -230,8 +272,31 @@ void writeResults(const Context& context, const InputsJob& job, const JobJournal
   file.commit();
 }
 
-}  // namespace
+/// Describes all settings that change a prompt or an answer. Two jobs with the same text have the same
+/// answers for the same lines.
+std::string jobIdentity(const RemoteRunOptions& options, const remote::RemoteTarget& target, bool isOrdered,
+                        bool hasNote, const std::string& query) {
+  const workbench::RunSettings& settings = options.query.settings;
+  Json job{{"url", target.server.url},
+           {"model", target.server.model},
+           {"protocol", options.protocol},
+           {"seed", options.seed.value_or(0)},
+           {"tokenizer", options.tokenizer},
+           {"template", options.chatTemplate},
+           {"ordered", isOrdered},
+           {"order_note", hasNote},
+           {"locality", settings.locality},
+           {"locality_shape", settings.localityShape},
+           {"reduce_prompt", settings.reducePrompt},
+           {"values", options.query.values},
+           {"query", query}};
+  for (const CLI::Option* option : options.query.retrievalOptions) {
+    if (option->count() > 0) job["retrieval"][option->get_name()] = option->results();
+  }
+  return lineText(job);
+}
 
+/// Does all lines without a result, and writes the results in the order of the lines.
 ExitCode runInputs(const Context& context, const InputsJob& job) {
   const Streams& streams = context.streams;
   const std::string text = readInput(job.inputs, streams, kMostInputBytes);
@@ -268,4 +333,151 @@ ExitCode runInputs(const Context& context, const InputsJob& job) {
   return ExitCode::Fine;
 }
 
+/// Feeds the cache simulator of a line.
+class LineWatcher final : public remote::RemoteWatcher {
+ public:
+  LineWatcher(const remote::RemoteTarget& target, workbench::CacheOrderer* orderer)
+      : m_target(target), m_orderer(orderer) {}
+  void sends(std::size_t request, std::size_t /*target*/, const std::string& /*model*/,
+             std::size_t /*bytes*/) override {
+    if (m_orderer != nullptr) m_orderer->sends(request, m_target);
+  }
+  void stepEnds(const remote::RemoteStep& step) override {
+    if (m_orderer != nullptr) m_orderer->ends(step);
+  }
+
+ private:
+  const remote::RemoteTarget& m_target;
+  workbench::CacheOrderer* m_orderer;
+};
+
+/// Sums a count over all steps. Null: a step does not report the count.
+Json sumOverSteps(const remote::RemoteResult& result,
+                  const std::function<std::optional<std::int64_t>(const remote::RemoteStep&)>& count) {
+  std::int64_t sum = 0;
+  for (const remote::RemoteStep& step : result.steps) {
+    const std::optional<std::int64_t> own = count(step);
+    if (!own) return nullptr;
+    sum += *own;
+  }
+  return sum;
+}
+
+LineResult lineResult(const AskedQuery& asked, const remote::RemoteResult& result) {
+  if (result.isStopped) return {.isStopped = true};
+  if (result.error) return {.problem = result.error->message()};
+  LineResult line;
+  line.json["answer"] = remote::answerOf(asked.sent.requests, result);
+  line.json["model"] = result.steps.empty() ? std::string() : result.steps.back().answer.model;
+  line.json["requests"] = result.steps.size();
+  line.json["prompt_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.promptTokens; });
+  line.json["cached_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.cachedTokens; });
+  line.json["generated_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.generatedTokens; });
+  double seconds = 0;
+  for (const remote::RemoteStep& step : result.steps) seconds += step.seconds;
+  line.json["all_ms"] = seconds * kMilliseconds;
+  if (!result.steps.empty()) line.json["finish"] = result.steps.back().answer.finish;
+  return line;
+}
+
+}  // namespace
+
+ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) {
+  const Streams& streams = context.streams;
+  const std::optional<AskedServer> there = serverToAsk(context, options.server);
+  if (!there) return ExitCode::RunFailed;
+  const remote::Protocol* const protocol =
+      remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
+  remote::HttpClient client;
+  std::optional<remote::ServerFacts> facts =
+      factsOf(context, client, there->server.url,
+              protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
+  if (context.stop.stop_requested()) return ExitCode::Stopped;
+  if (!facts) return ExitCode::RunFailed;
+  noteModel(*facts, options);
+  const std::optional<remote::RemoteTarget> made = targetFor(*there, *facts, options, streams);
+  if (!made) return ExitCode::RunFailed;
+  const std::string& file = options.files.front();
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, context);
+  const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
+  const std::optional<OrderModel> model = isOrdered ? orderModel(options) : std::nullopt;
+  const auto simulators = std::make_shared<workbench::ServerSimulators>();
+  // The lines of a batch share a plan, which is made before the first of them is sent.
+  auto plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
+  std::vector<exports::ChatRequest> firstRequests;
+  bool isFirst = true;
+  InputsJob job{.inputs = options.inputs,
+                .results = options.results,
+                .atOnce = options.atOnce.value_or(there->atOnce),
+                .identity = {},
+                .prepare = {}};
+  const bool hasNote = isOrdered && (options.hasOrderNote || there->hasOrderNote);
+  job.identity = jobIdentity(options, *made, isOrdered, hasNote, readInput(file, streams, kMostQueryBytes));
+  job.prepare = [&](const std::map<std::string, std::string>& values) -> LineTask {
+    // The warnings of the first line are also those of the other lines.
+    std::ostringstream others;
+    Streams own{.in = streams.in, .out = streams.out, .err = isFirst ? streams.err : others};
+    own.stop = streams.stop;
+    QueryOptions line = given;
+    for (const auto& [name, value] : values) line.parameters[name] = value;
+    const auto asked = std::make_shared<AskedQuery>();
+    std::optional<QueryFile> read = readFileForServer(file, line, own);
+    if (read) {
+      asked->name = inputName(file);
+      asked->query = localized(read->query, line.plan.locality, asked->name);
+      asked->read = std::move(*read);
+      asked->isLocalized = line.plan.locality.isOn();
+    }
+    const bool isReady = read && prepare(*asked, protocol, &*facts, options, there->server.url, own);
+    if (!isReady) {
+      std::string problem = others.str();
+      while (problem.ends_with('\n')) problem.pop_back();
+      throw Failure(errorAt("query", problem.empty() ? "an error" : problem, "a query that can be sent"));
+    }
+    remote::RemoteTarget target = *made;
+    target.protocol = asked->protocol;
+    target.otherwise = protocol == nullptr
+                           ? remote::protocolAfter(*asked->protocol, *facts, asked->query, options.seed)
+                           : nullptr;
+    putPrompt(target, options, own.err);
+    isFirst = false;
+    if (model) firstRequests.push_back(asked->sent.requests.front());
+    return [asked, target, model, simulators, plan, hasNote](remote::HttpClient& ownClient,
+                                                             const std::stop_token& stop) {
+      std::vector<remote::RemoteTarget> targets{target};
+      targets.front().atOnce = 1;
+      std::optional<workbench::CacheOrderer> orderer;
+      if (model) {
+        orderer.emplace(simulators, model->tokenizer, *model->chat);
+        orderer->use(*plan);
+        orderer->use(targets.front(), false, hasNote);
+      }
+      LineWatcher watcher(targets.front(), orderer ? &*orderer : nullptr);
+      const remote::RemoteResult result =
+          remote::runRemotely(ownClient, targets, {}, asked->sent.requests, watcher, stop, asked->sent.calls,
+                              asked->sent.messages);
+      return lineResult(*asked, result);
+    };
+  };
+  if (model) {
+    job.schedule = [&] {
+      workbench::CacheOrderer orderer(simulators, model->tokenizer, *model->chat);
+      const std::vector<std::size_t> order = orderer.expect(made->name, firstRequests);
+      *plan = orderer.plan();
+      plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
+      firstRequests.clear();
+      return order;
+    };
+  }
+  try {
+    return runInputs(context, job);
+  } catch (const OutputFailure& failure) {
+    streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+}
 }  // namespace spanscope::cli

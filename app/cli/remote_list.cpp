@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/asked_server.h"
 #include "app/cli/command.h"
+#include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"
@@ -190,7 +191,7 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command
       ->add_option("--at-once", options->server.atOnce,
                    "Max concurrent requests of a run. Default: " + std::to_string(remote::kStandardAtOnce))
-      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
+      ->check(within(Range<std::uint64_t>{1, remote::kMostAtOnce}))
       ->type_name("N");
   addOrderOptions(*command, options->order, options->server.hasOrderNote);
   CLI::Option* from =
@@ -267,7 +268,7 @@ void addRemotePrice(CLI::App& group, Context& context) {
   command->add_option("NAME", options->price.name,
                       "Name of a kind of server, such as vllm (default: show all prices)");
   const auto price = [&](const char* name, double& value, const char* help) {
-    return command->add_option(name, value, help)->check(CLI::Range(0.0, 1e9))->type_name("PRICE");
+    return command->add_option(name, value, help)->check(within(Range<double>{0, 1e9}))->type_name("PRICE");
   };
   const std::vector<CLI::Option*> given{
       price("--input", options->price.input, "Price of computed prompt tokens"),

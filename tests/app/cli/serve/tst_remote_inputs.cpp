@@ -156,7 +156,7 @@ class TestRemoteInputs : public QObject {
   void commonBeginningsFollowEachOther();
   void continuesAScheduleAfterAKill_data();
   void continuesAScheduleAfterAKill();
-  void anotherNoteIsAnotherJob();
+  void anotherSettingIsAnotherJob();
 };
 
 void TestRemoteInputs::answersEveryLineOnce() {
@@ -328,14 +328,17 @@ void TestRemoteInputs::continuesAScheduleAfterAKill() {
   QVERIFY(changes < kDocuments);
 }
 
-/// The note changes the prompts, so the journal without the note has other answers.
-void TestRemoteInputs::anotherNoteIsAnotherJob() {
+/// These settings change the prompts, so the journal has answers to other prompts.
+void TestRemoteInputs::anotherSettingIsAnotherJob() {
   CountingServer server;
   const Folder folder(10, "fails");
   QProcess process;
   start(process, folder, server.server.address(), {});
   QCOMPARE(finish(process), 3);
-  for (const QStringList& more : {QStringList{"--order-note"}, QStringList{"--order", "written"}}) {
+  for (const QStringList& more :
+       {QStringList{"--order-note"}, QStringList{"--order", "written"}, QStringList{"--template", "chatml"},
+        QStringList{"--tokenizer", QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet")},
+        QStringList{"--locality", "2"}, QStringList{"--seed", "4"}}) {
     QProcess other;
     start(other, folder, server.server.address(), more);
     QVERIFY(finish(other) != 0);
