@@ -63,8 +63,7 @@ void TestSpanqLesson::list() {
   QVERIFY(result.out.find("0-first-steps.md") < result.out.find("3-prefix-caching.md"));
   const LessonJson json = LessonJson::parse(spanq({"lesson", "list", "--json"}).out);
   QVERIFY(json.size() >= 4);
-  QCOMPARE(json[0].at("title").get<std::string>(),
-           std::string("First steps: a small change with a large cost"));
+  QVERIFY(json[0].at("title").get<std::string>().starts_with("First steps"));
 }
 
 void TestSpanqLesson::check() {
