@@ -81,7 +81,7 @@ std::vector<CommandInfo> makeTable() {
   add("edit.delete", Edit, Document, tr("Delete"), tr("Delete the selected nodes and everything under them"),
       {"Delete"}, Canvas);
   add("edit.delete-keep", Edit, Document, tr("Delete, keep children"),
-      tr("Delete the selected nodes; their children take their place"), {"Ctrl+Delete"}, Canvas);
+      tr("Delete the selected nodes, but keep their children"), {"Ctrl+Delete"}, Canvas);
   add("edit.select-all", Edit, Document, tr("Select all"), tr("Select every node"), {"Ctrl+A"}, Canvas);
   add("edit.find", Edit, Document, tr("Find…"), tr("Find a node by its text"), {"Ctrl+F"});
 
@@ -163,14 +163,14 @@ std::vector<CommandInfo> makeTable() {
   add("run.choose-model", Run, Document, tr("Choose a model…"),
       tr("Choose a model of this machine in the menu at the top"));
   add("run.get-model", Run, Program, tr("Get a model…"),
-      tr("Download a model of Hugging Face to this machine"));
+      tr("Download a model from Hugging Face to this machine"));
   add("run.choose-template", Run, Document, tr("Chat template…"),
       tr("Show the model's chat template, or choose another one"));
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));
   add("run.watch", Run, Program, tr("Watch server…"),
       tr("Show the live cache of a running vLLM, SGLang or llama-server"));
   add("run.gateway", Run, Program, tr("Start gateway…"),
-      tr("Pass the requests of other programs to a server, and show why their prompts miss its cache"));
+      tr("Pass the requests of other programs to servers, and show why prompts miss the cache"));
   add("run.serve", Run, Program, tr("Start server"),
       tr("Start or stop a local server with this window's model and cache"));
   add("run.requests", Run, Program, tr("Toggle requests panel"),
@@ -187,9 +187,9 @@ std::vector<CommandInfo> makeTable() {
   add("run.step-back", Run, Document, tr("Step back"), tr("Go one event back"), {"Alt+PgUp"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("Go one event forward"), {"Alt+PgDown"});
   add("run.show-predicted", Run, Document, tr("Show blocks as a run"),
-      tr("Add a run that shows the simulated cache of the server in Prediction, block by block"), {"Alt+B"});
+      tr("Add a predicted run that shows the cache of the server selected in Prediction"), {"Alt+B"});
   add("run.remove-predicted", Run, Document, tr("Remove predicted run"),
-      tr("Remove the predicted run that is shown from the list of runs"), {"Alt+Shift+B"});
+      tr("Remove the shown predicted run from the list of runs"), {"Alt+Shift+B"});
   add("run.older", Run, Document, tr("Older run"), tr("Show the previous run of this query"),
       {"Alt+Shift+Left"});
   add("run.newer", Run, Document, tr("Newer run"), tr("Show the next run of this query"),

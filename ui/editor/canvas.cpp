@@ -52,7 +52,7 @@ void Canvas::setInput(const ViewInput& input) {
   const QString add = input.keyOf(QStringLiteral("node.add"));
   const QString description =
       add.isEmpty() ? tr("The query as a tree. Arrow keys move from node to node.")
-                    : tr("The query as a tree. Arrow keys move from node to node, %1 adds a node.").arg(add);
+                    : tr("The query as a tree. Arrow keys move from node to node. %1 adds a node.").arg(add);
   if (description != accessibleDescription()) setAccessibleDescription(description);
   m_impl->parts.core().setInput(input);
 }

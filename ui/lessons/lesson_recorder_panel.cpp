@@ -211,10 +211,10 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   row->setContentsMargins(0, 0, 0, 0);
   m_answer = new QLineEdit;
   m_answer->setObjectName(QStringLiteral("questionAnswer"));
-  m_answer->setPlaceholderText(tr("the metric with the answer"));
-  m_answer->setAccessibleName(tr("Metric with the answer"));
-  auto* pick =
-      smallButton(tr(/*id:choose-answer-metric*/ "Choose…"), tr("Choose the metric with the answer"));
+  m_answer->setPlaceholderText(tr("the metric whose value is the answer"));
+  m_answer->setAccessibleName(tr("Metric whose value is the answer"));
+  auto* pick = smallButton(tr(/*id:choose-answer-metric*/ "Choose…"),
+                           tr("Choose the metric whose value is the right answer"));
   row->addWidget(m_answer, 1);
   row->addWidget(pick);
   form.addWidget(m_answerRow);
@@ -295,7 +295,7 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   row->addWidget(links);
   row->addStretch();
   form.addLayout(row);
-  m_holds = addText(tr("What must hold, one comparison per line"), tr("e.g. run 1: cached tokens = 0"), 2);
+  m_holds = addText(tr("What must be true, one comparison per line"), tr("e.g. run 1: cached tokens = 0"), 2);
   m_holds->setObjectName(QStringLiteral("holds"));
   auto* claim = smallButton(tr("Add statement…"), tr("Add a true statement about the run"));
   claim->setObjectName(QStringLiteral("putClaim"));

@@ -42,8 +42,8 @@ struct ReplayState {
   TraceOrigin origin = TraceOrigin::Unknown;
   bool engineIsBusy = false;  ///< the engine is busy with a run or with `running`
   std::optional<RunningJob> running;
-  /// Views show results of jobs that ended within this number of events. The number covers the results up to
-  /// the scrubber's position, and results that the user requested there.
+  /// Views show the results of jobs that ended among the first `results` events. The number covers the
+  /// results up to the scrubber's position, and results that the user requested there.
   std::size_t results = 0;
   bool operator==(const ReplayState&) const = default;
 };

@@ -31,7 +31,7 @@ struct OpenDocument {
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
   SelectionHistory selected;  ///< earlier and later selections
-  QString beside;  ///< for a document without a file: its files are read from the folder of this file
+  QString beside;  ///< a file; if the document has no file, its files are read from the folder of `beside`
   std::size_t position = 0;       ///< of the scrubber
   std::size_t results = 0;        ///< results of jobs are shown up to this event, even after `position`
   bool following = true;          ///< the newest event is shown

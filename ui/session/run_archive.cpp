@@ -265,8 +265,9 @@ void takeOldMetrics(const QJsonObject& object, const QString& traceFile, RunReco
   try {
     takeMetrics(trace::readTrace(traceFile.toStdString()).events, record);
   } catch (const Failure& failure) {
-    record.warnings += QCoreApplication::translate(
-                           "RunArchive", "An earlier version saved this run. Its metrics cannot be read: %1")
+    record.warnings += QCoreApplication::translate("RunArchive",
+                                                   "An earlier version of Spanscope saved this run. "
+                                                   "Spanscope cannot read the metrics of the run: %1")
                            .arg(QString::fromUtf8(failure.what()));
     auto metricValues = std::make_shared<trace::Progress>();
     trace::RunState& run = metricValues->runs.edit(record.run);

@@ -41,11 +41,11 @@ class StreamedSource : public TraceSource {
   /// Ends the stream, or begins to end it. A second call ends it at once. The file is complete when the
   /// stream has ended.
   virtual void stop() = 0;
-  /// The state in a few words, without its texts of errors.
+  /// Returns the state in a few words, without error texts.
   virtual QString stateText() const = 0;
   /// Why the stream gets no events at the moment; empty: it gets events.
   virtual QString problem() const { return {}; }
-  /// Why the file is not complete; empty: it is, or there is no file.
+  /// Why the file is not complete. Empty: the file is complete, or there is no file.
   const QString& fileProblem() const { return m_fileProblem; }
 
  protected:

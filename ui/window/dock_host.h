@@ -17,7 +17,7 @@ namespace spanscope::ui {
 /// The name of a layout in settings and on the command line: "author", "explain", "measure", "diagnose".
 QString layoutName(LayoutId layout);
 
-/// Contains the docks and arranges them in one of the three layouts. The host keeps the user's changes to a
+/// Contains the docks and arranges them in one of the layouts. The host keeps the user's changes to a
 /// layout while another layout is shown.
 class DockHost : public QMainWindow {
   Q_OBJECT

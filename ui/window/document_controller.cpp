@@ -468,10 +468,11 @@ void DocumentController::exportQuery() {
 void DocumentController::showUndoHistory() {
   QDialog dialog(&m_parts.window);
   dialog.setWindowTitle(tr("Undo history"));
-  auto* explanation =
-      new QLabel(tr("A change of the query restores only the query. A change of settings restores only the "
-                    "settings. Later changes stay in the list until you make a new change."),
-                 &dialog);
+  auto* explanation = new QLabel(
+      tr("Select a change to return to the state after this change. The Query list restores only the "
+         "query. The Settings list restores only the settings. Later changes stay in the list until you make "
+         "a new change."),
+      &dialog);
   explanation->setWordWrap(true);
   DocumentModel& model = *m_parts.workspace.model();
   auto* lists = new QHBoxLayout;

@@ -27,8 +27,8 @@ class DocumentController : public QObject {
   /// Opens a document, a query or a recorded run in a tab, or switches to the file's tab. A message reports
   /// errors of the file. Returns whether the file is open.
   bool openFile(const QString& path);
-  /// Opens each file like openFile(). Asks one question whether all text files should become documents of a
-  /// query. Returns whether all files are open.
+  /// Opens each file like openFile(). Asks once whether all text files should become documents of a query.
+  /// Returns whether all files are open.
   bool openFiles(const QStringList& paths);
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);

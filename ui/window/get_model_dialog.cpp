@@ -54,7 +54,7 @@ GetModelDialog::GetModelDialog(ForDevice device, const Theme& theme, QWidget* pa
                                workbench::VariableReader environment)
     : QDialog(parent), m_device(std::move(device)), m_theme(theme), m_environment(std::move(environment)) {
   setWindowTitle(tr("Get a model"));
-  auto* head = new QLabel(tr("Models of Hugging Face"), this);
+  auto* head = new QLabel(tr("Models on Hugging Face"), this);
   head->setFont(theme.titleFont());
   auto* help =
       new QLabel(tr("Type the name of a model, as on its page. Spanscope downloads the files into the "
@@ -128,7 +128,7 @@ GetModelDialog::GetModelDialog(ForDevice device, const Theme& theme, QWidget* pa
   m_get = button(tr("Get model"), QStringLiteral("primary"), &GetModelDialog::get);
   auto* close = new QPushButton(tr("Close"), this);
   close->setAutoDefault(false);
-  close->setToolTip(tr("Close this window. A download continues"));
+  close->setToolTip(tr("Close this window. A running download continues"));
   connect(close, &QPushButton::clicked, this, &QDialog::close);
   auto* foot = new QHBoxLayout;
   foot->setSpacing(2 * kSpace);

@@ -165,7 +165,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_orders = new QCheckBox(tr("Reorder documents for the cache"), this);
   m_orders->setObjectName(QStringLiteral("orderForCache"));
   m_orders->setToolTip(
-      tr("Send the children of each plus in the order that the prefix cache of the server serves best"));
+      tr("Send the children of each plus in the order with the most hits in the server's prefix cache"));
   m_hasOrderNote = new QCheckBox(tr("Add a note with the written order"), this);
   m_hasOrderNote->setObjectName(QStringLiteral("orderNote"));
   m_hasOrderNote->setToolTip(tr("Add a message with the written order if another order is sent"));

@@ -407,7 +407,7 @@ void RequestsPanel::showState() {
       tr("Programs on this machine can use this window's model and cache with OpenAI's or SPNL's protocol. "
          "Each request then appears here like your own runs. You can keep a request as a query.");
   if (state.phase == ServingPhase::On) {
-    help = tr("Requests appear here as they arrive. Base URL for OpenAI's clients is %1/v1. SPNL's "
+    help = tr("Requests appear here as they arrive. The base URL for OpenAI's clients is %1/v1. SPNL's "
               "endpoint is %1/v1/query/execute. No key is needed.")
                .arg(state.url);
   } else if (isOff && !state.problem.isEmpty()) {

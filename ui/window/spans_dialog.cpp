@@ -62,9 +62,9 @@ SpansDialog::SpansDialog(const doctor::LoggedRequest& request, const QStringList
   colorLabel(*m_note, input.theme, Role::TextSecond);
   auto* single = new QRadioButton(tr("This request"), this);
   single->setChecked(true);
-  m_template->setToolTip(
-      tr("Make a parameter of each part that fewer than half of the requests contain. The default is the "
-         "text of this request"));
+  m_template->setToolTip(tr(
+      "Turn a part into a parameter if fewer than half of the requests contain the part. The default is the "
+      "text of this request"));
   m_template->setEnabled(false);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
   QPushButton* create = buttons->addButton(tr("Create query"), QDialogButtonBox::AcceptRole);
@@ -139,7 +139,8 @@ void SpansDialog::showProposals() {
   for (int i = 0; i < m_list->columnCount(); ++i) m_list->resizeColumnToContents(i);
   m_note->setText(
       m_proposals.empty()
-          ? tr("No part of the request can become spans. The query has the messages in their original order.")
+          ? tr("No part of the request can become a span. The query has the messages in their original "
+               "order.")
           : tr("The risk is the result of the newest probe of a model, not of these parts. To measure these "
                "parts, create the query and run Probe."));
 }

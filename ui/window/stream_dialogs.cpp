@@ -318,8 +318,8 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   m_hasOrderNote->setChecked(choice.hasOrderNote);
   QPushButton* const begin =
       layOut(*this,
-             tr("Your programs send their requests to the gateway. The gateway passes each request to the "
-                "server with the best cache, and shows the request here."),
+             tr("Your programs send their requests to the gateway. The gateway usually passes a request to "
+                "the server with the most cached tokens of the prompt. A tab shows the requests."),
              form, *m_problem, tr("Start gateway"));
   connect(begin, &QPushButton::clicked, this, &GatewayDialog::wanted);
   m_url->setObjectName(QStringLiteral("gatewayUrl"));

@@ -105,7 +105,8 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
     if (!server->model.empty())
       tip += TopBar::tr("\nwith its model %1").arg(QString::fromStdString(server->model));
     tip += TopBar::tr(
-               "\nThe tokenizer of %1 counts the tokens. To change it, choose the model, then the server.")
+               "\nThe tokenizer of %1 counts the tokens. To change the tokenizer, choose the model, then the "
+               "server.")
                .arg(QString::fromStdString(workbench::modelNameOf(settings)));
     return tip;
   }

@@ -23,7 +23,7 @@ namespace spanscope::ui {
 
 class Workspace;
 
-/// The bar at the top of the window: menu, document tabs, the three layouts, model and policy, Stop and Run.
+/// The bar at the top of the window: menu, document tabs, the layouts, model and policy, Stop and Run.
 class TopBar : public QWidget {
   Q_OBJECT
  public:
@@ -78,7 +78,7 @@ class TopBar : public QWidget {
   QToolButton* m_add = nullptr;
   QToolButton* m_back = nullptr;
   QWidget* m_left = nullptr;        ///< the menu, the tabs and the arrows
-  QWidget* m_switch = nullptr;      ///< the three layouts
+  QWidget* m_switch = nullptr;      ///< the layouts
   QToolButton* m_layout = nullptr;  ///< the current layout with a menu; replaces m_switch
   QToolButton* m_forward = nullptr;
   QButtonGroup* m_layouts = nullptr;

@@ -175,9 +175,9 @@ class TestMainWindow : public QObject {
     QVERIFY(m_window->workspace().runs().start().contains(QStringLiteral("(Ctrl+E)")));
     m_window->perform(QStringLiteral("view.explain"));
     const auto* runs = m_window->findChild<Scrubber*>()->findChild<QComboBox*>();
-    QTRY_VERIFY2(runs->toolTip().contains(QStringLiteral("Ctrl+9: the older one")),
+    QTRY_VERIFY2(runs->toolTip().contains(QStringLiteral("Ctrl+9: the older run")),
                  qPrintable(runs->toolTip()));
-    QVERIFY(runs->toolTip().contains(QStringLiteral("Alt+Shift+Right: the newer one")));
+    QVERIFY(runs->toolTip().contains(QStringLiteral("Alt+Shift+Right: the newer run")));
   }
 
   /// A canvas that shows the whole query shows it whole again when its tab comes back, after any size in

@@ -72,7 +72,7 @@ void AttentionControls::addMenu(QHBoxLayout& row) {
   m_show = new QToolButton(row.parentWidget());
   m_show->setText(tr("Show"));
   m_show->setAccessibleName(tr("What the attention view shows"));
-  m_show->setToolTip(tr("Choose rows and scale, and what to show besides the sources"));
+  m_show->setToolTip(tr("Choose what the view shows, and the rows and the scale of the heat map"));
   m_show->setPopupMode(QToolButton::InstantPopup);
   row.addWidget(m_show);
   auto* menu = new QMenu(m_show);
@@ -162,9 +162,10 @@ void ReplayStrip::setContent(const ReplayOffer& offer, const Theme& theme) {
   m_button->setVisible(offer.choice.has_value());
   m_button->setEnabled(offer.isComputing || offer.canCompute);
   m_button->setText(offer.isComputing ? tr("Stop") : tr("Recompute"));
-  m_button->setToolTip(offer.isComputing
-                           ? tr("Stop computing")
-                           : tr("Replay the answer over the cached blocks to see blocks and tokens"));
+  m_button->setToolTip(
+      offer.isComputing
+          ? tr("Stop computing")
+          : tr("Replay the answer over the cached blocks to get the attention to blocks and tokens"));
   m_button->setAccessibleDescription(offer.text);
   setVisible(!offer.text.isEmpty());
 }
@@ -198,9 +199,9 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   const AnswerKnown& known = model.answer;
   if (!options.layer) {
     if (options.head && known.withBlocks < known.tokens)
-      offer.text =
-          tr("Blocks and tokens of head %1 were not recorded for all layers together. Choose a layer.")
-              .arg(*options.head);
+      offer.text = tr("The attention of head %1 to blocks and tokens was not recorded for all layers "
+                      "together. Choose a layer.")
+                       .arg(*options.head);
     return offer;
   }
   const jobs::ReplayChoice choice{
@@ -221,9 +222,11 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
     return offer;
   }
   offer.choice = choice;
-  offer.text = known.withBlocks < known.tokens
-                   ? tr(/*id:blocks-tokens-were*/ "Blocks and tokens of %1 were not recorded.").arg(name)
-                   : tr("Tokens of %1 were not recorded.").arg(name);
+  offer.text =
+      known.withBlocks < known.tokens
+          ? tr(/*id:blocks-tokens-were*/ "The attention of %1 to blocks and tokens was not recorded.")
+                .arg(name)
+          : tr("The attention of %1 to single tokens was not recorded.").arg(name);
   const QString reason = jobReason(input, call);
   offer.canCompute = reason.isEmpty();
   if (!reason.isEmpty())

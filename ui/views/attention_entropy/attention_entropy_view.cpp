@@ -43,7 +43,7 @@ QString entropySentence(const EntropyModel& model) {
                            : tr("Mean over all heads and the first %1 of %2 tokens of the answer.")
                                  .arg(model.entropy->rows)
                                  .arg(model.entropy->answerRows);
-  return tr("Lowest in layer %1 with %2 nats, highest in layer %3 with %4.")
+  return tr("The entropy is lowest in layer %1 with %2 nats, and highest in layer %3 with %4 nats.")
              .arg(low - layers.begin())
              .arg(*low, 0, 'f', 2)
              .arg(high - layers.begin())

@@ -131,9 +131,9 @@ Columns caseColumns(bool withSteps) {
       {tr("Case"), {}},
       {metricShortHeading("time-to-first-token"), tr("Median. %1").arg(first)},
       {tr("Min – max"), tr("Minimum and maximum over all repeats. %1").arg(first)},
-      {tr("Speed-up"), tr("Median of cold divided by this median. “Overlaps” means that the spreads overlap, "
-                          "so the difference may be noise. A spread is from quartile to quartile, or from "
-                          "min to max with fewer than 5 repeats.")}};
+      {tr("Speed-up"), tr("Median of the cold case divided by the median of this case. “Overlaps” means that "
+                          "the spreads overlap, so the difference may be noise. A spread goes from quartile "
+                          "to quartile. With fewer than 5 repeats, a spread goes from min to max.")}};
   if (withSteps)
     columns.emplace_back(metricShortTitle("final-time-to-first-token"),
                          metricMeaning("final-time-to-first-token"));
@@ -230,7 +230,7 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
               {timed(RunCase::Cold), times},
               {timed(RunCase::SameOrder), times},
               {timed(RunCase::Swapped), times},
-              {tr("Speed-up"), tr("Median of cold divided by the median of the swapped order.")},
+              {tr("Speed-up"), tr("Median of the cold case divided by the median of the swapped order.")},
               {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}},
              [](std::size_t column) { return column < 4; });
   model.xName = tr("Tokens per document");

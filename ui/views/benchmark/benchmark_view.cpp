@@ -35,8 +35,8 @@ constexpr int kLinesHeight = 200;
 QString BenchmarkView::introduction() const {
   if (request().kind == BenchmarkKind::Lengths)
     return tr(
-        "Measure two generated documents, from short to long, with the model of this query. The documents "
-        "run with an empty cache, in the same order and swapped, each time with a new question.");
+        "Measure two generated documents, from short to long, with the model of this query. Each length "
+        "has three cases: empty cache, same order, swapped order. Every run has a new question.");
   return tr(
       "Run this query several times: with an empty cache, in the same order, and with the children of plus "
       "swapped. A further run without these children shows the shortest possible time. The table shows how "

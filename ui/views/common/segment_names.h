@@ -28,8 +28,8 @@ struct PartName {
 };
 
 /// The sections of a prompt with their names. A section has the name of its node in the document, or else the
-/// role of the node. A document and a section of several nodes have the number of their identity, the same in
-/// every run. Other roles have numbers if several sections have the same role.
+/// role of the node. A document has a number that is the same in every run. A section of several nodes has
+/// such a number, too. Other roles have numbers if several sections have the same role.
 struct RequestParts {
   trace::PromptParts parts;
   std::vector<PartName> names;  ///< by section; empty for a hidden section
@@ -73,8 +73,8 @@ QString requestName(const trace::Replay& state, RequestId request);
 
 // Names of the steps of a plan.
 
-/// Names steps by the rules of stepNames(). An object makes the names of a run only once. So it must not
-/// outlive the state that it reads.
+/// Names steps by the rules of stepNames(). An object makes the names of a run only once. So the object
+/// must not outlive the state that the object reads.
 class StepNames {
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StepNames)
  public:
@@ -100,7 +100,7 @@ struct NameRoom {
 /// Returns one text for each name, in the same order. Names that differ only in a number at their end
 /// ("document 1", "document 2") form a family. The names of a family are shortened in the same way: all
 /// whole, all "doc…12", or only the numbers. Any other name is cut alone, down to its first letters. A text
-/// is empty if not even that fits.
+/// is empty if even its shortest form does not fit.
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
 
 /// Shortens a single name.

@@ -319,7 +319,7 @@ void AnswerCard::showFidelity() {
   m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureReason.isEmpty());
   m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureReason.isEmpty()
                             ? tr("Compare this answer with a full prefill of the same tokens. The comparison "
-                                 "takes as long as the prompt without a cache.")
+                                 "takes as long as computing the prompt without a cache.")
                             : m_answer.measureReason);
   m_measure->setAccessibleName(
       tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));

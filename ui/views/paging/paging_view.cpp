@@ -53,12 +53,12 @@ QString sentenceOf(const PagingModel& model) {
   };
   return of(model.buffer(),
             QT_TRANSLATE_NOOP("spanscope::ui::PagingView",
-                              "With one buffer of %3 tokens per request, %1 of %2 requests run. %4 of their "
-                              "memory is empty.")) +
+                              "With one buffer of %3 tokens per request, %1 of %2 requests run. %4 of the "
+                              "memory of these requests is empty.")) +
          QLatin1Char(' ') +
          of(model.blocks(), QT_TRANSLATE_NOOP("spanscope::ui::PagingView",
                                               "With blocks, each request takes %3 tokens so far. %1 of %2 "
-                                              "requests run, and %4 of their memory is empty."));
+                                              "requests run. %4 of the memory of these requests is empty."));
 }
 
 QString freeText(const PagingModel& model, std::int64_t each) {

@@ -200,7 +200,8 @@ QString PassagesView::whatWillStandHere() const {
     const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
     return tr("No run has searched for this augment yet. Run the query%1 to see the passages.").arg(key);
   }
-  return tr("Select an augment of a query that has run. Its passages and their scores appear here.");
+  return tr(
+      "Select an augment of a query that has run. The passages of the augment and their scores appear here.");
 }
 
 QString PassagesView::csv() const {

@@ -558,7 +558,7 @@ PoolControls::PoolControls(QWidget* parent)
   m_choice->addItem(tr("by age"), static_cast<int>(PoolShade::Age));
   m_choice->addItem(tr("over time"));
   m_choice->setAccessibleName(tr("Contents of the view"));
-  m_choice->setToolTip(tr("Choose the meaning of colors, or the pool over time"));
+  m_choice->setToolTip(tr("Color the blocks by state or by age, or show the pool over time"));
   m_scale->hide();
   connect(m_choice, &QComboBox::activated, this, [this](int index) {
     if (!m_choice->itemData(index).isValid()) {

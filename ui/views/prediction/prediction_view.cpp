@@ -102,7 +102,8 @@ std::vector<Column> columnsOf(bool hasOrder) {
                        tr("%1 A second run has the children of every plus in reversed order. The cache "
                           "keeps full blocks only.")
                            .arg(metricExplanation("computed-tokens"))});
-    columns.push_back({tr("Swapped"), tr("The same, but the cache also keeps partial blocks.")});
+    columns.push_back(
+        {tr("Swapped"), tr("Like “Swapped, full blocks”, but the cache also keeps partial blocks.")});
   }
   return columns;
 }

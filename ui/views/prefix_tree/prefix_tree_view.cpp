@@ -98,8 +98,8 @@ QString sentenceOf(const PrefixTree& tree) {
   const auto roots = std::count_if(tree.nodes.begin(), tree.nodes.end(),
                                    [](const PrefixNode& node) { return node.parent < 0; });
   return PrefixTreeView::tr(
-             "Beginnings in the cache: %1. An indented row continues the text of the less indented row "
-             "above. A new prompt can reuse a beginning up to its first different token.")
+             "Prefix trees in the cache: %1. An indented row continues the text of the less indented row "
+             "above. A new prompt can reuse cached text up to the first different token.")
       .arg(roots);
 }
 
@@ -116,7 +116,7 @@ PrefixTreeView::PrefixTreeView(QWidget* parent)
   m_sentence->setWordWrap(true);
   m_sentence->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   m_sentence->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
-  m_rows->setAccessibleName(tr("Cached beginnings"));
+  m_rows->setAccessibleName(tr("Cached prefixes"));
   m_rows->setModel(m_model);
   m_rows->setItemDelegateForColumn(Bar, new BarDelegate(m_tree, this));
   m_rows->setFrameShape(QFrame::NoFrame);
@@ -142,7 +142,7 @@ QString PrefixTreeView::emptyText() const {
   if (!m_tree.nodes.empty()) return {};
   if (input() != nullptr && !input()->state().progress().runs.empty())
     return tr("The cache has no blocks at this moment of the run.");
-  return tr("Run a query to see which beginnings of prompts the cache has.");
+  return tr("Run a query to see which prefixes of prompts the cache has.");
 }
 
 void PrefixTreeView::refresh() {
@@ -311,7 +311,7 @@ void PrefixTreeView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo prefixTreeRow() {
   return {.id = QStringLiteral("prefix-tree"),
           .title = tr("Prefix tree"),
-          .help = tr("The cached beginnings of prompts, and where prompts begin to differ"),
+          .help = tr("The cached prefixes of prompts, and where prompts begin to differ"),
           .make = makeViewOf<PrefixTreeView>,
           .needs = {Fact::Pool}};
 }

@@ -360,10 +360,10 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
                 });
   }
   if (problem.isOfDevice) {
-    return make("useProcessor", tr("Use the CPU"),
-                tr("Set the device of the query, from the next run on. Undo restores it."), [this] {
-                  fix([this] { chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name)); });
-                });
+    return make(
+        "useProcessor", tr("Use the CPU"),
+        tr("Set the device of the query, from the next run on. Undo restores the earlier device."),
+        [this] { fix([this] { chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name)); }); });
   }
   if (problem.isOfTemplate) {
     return make("chooseTemplate", tr("Chat template…"),
@@ -377,13 +377,13 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
                 [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
   }
   if (problem.otherModel.empty()) return nullptr;
-  QPushButton* button =
-      make("runHere", tr("Run here"),
-           tr("Run the query on this model, and keep the choice in the query. Undo restores it."),
-           [this, name = problem.otherModel] {
-             acceptModel(name);
-             Q_EMIT commandWanted(QStringLiteral("run.run"));
-           });
+  QPushButton* button = make(
+      "runHere", tr("Run here"),
+      tr("Run the query on this model, and keep the choice in the query. Undo restores the earlier model."),
+      [this, name = problem.otherModel] {
+        acceptModel(name);
+        Q_EMIT commandWanted(QStringLiteral("run.run"));
+      });
   button->setAccessibleName(tr("Run “%1” here on %2")
                                 .arg(QString::fromStdString(problem.otherModel),
                                      QString::fromStdString(workbench::modelNameOf(document().settings))));

@@ -204,27 +204,26 @@ QString rotationSentence(const RotationModel& model) {
   if (model.isAhead)
     return tr(/*id:rotation-to-come*/
               "The query vector is not computed yet at this moment. Move forward to see the vector. The "
-              "vector will be rotated by %1 positions, its distance to the start position %2 of the key's "
-              "segment. The key stays as stored, rotated by %3, its position in the segment.")
+              "vector will be rotated by %1, its distance to the start position %2 of the key's segment. "
+              "The stored key is rotated by %3, its position in the segment.")
         .arg(model.queryPosition - model.base)
         .arg(model.base)
         .arg(model.keyLocal);
   if (!model.isComputed)
     return tr(/*id:rotation-ahead*/
-              "The drawing will show the stored key, rotated by %1, its position in the segment. The query "
-              "vector will be rotated by %2, its distance to the start position %3 of that segment. Two more "
-              "drawings will rotate both vectors by their own positions, in this run and at another start. "
-              "Compute query vector and key to see that the angle and the score stay the same.")
+              "The stored key is rotated by %1, its position in the segment. The query vector will be "
+              "rotated by %2, its distance to the start position %3 of the segment. Two other drawings will "
+              "rotate both vectors by their own positions, in this run and at another start position. "
+              "Compute the rotation to see that the angle and the score stay the same.")
         .arg(model.keyLocal)
         .arg(model.queryPosition - model.base)
         .arg(model.base);
   if (!model.isComputed || model.places.size() < 3) return {};
-  return tr("The key was stored with a rotation by %1, its position in the segment, and never changes. The "
-            "query vector is %2 positions after the start position %3 of that segment, so it is rotated by "
-            "%2. With rotations by their own positions, the score is the same at start %3 and at start "
-            "%4. Only the distance of %5 between key and query vector counts. Score %6 · the key has %7 of "
-            "the "
-            "attention of this row.")
+  return tr("The stored key is rotated by %1, its position in the segment. The stored key never changes. The "
+            "query vector is rotated by %2, its distance to the start position %3 of the segment. If both "
+            "vectors are rotated by their own positions, the score is the same at starts %3 and %4. Only the "
+            "distance of %5 between key and query vector counts. Score %6 · the key has %7 of the attention "
+            "of this row.")
       .arg(model.keyLocal)
       .arg(model.places[0].queryRotation)
       .arg(model.base)

@@ -222,11 +222,11 @@ QString Scrubber::emptyText() const {
 }
 
 QString Scrubber::runsTip() const {
-  QStringList lines{tr("Runs of this query on all models and settings, newest first.")};
+  QStringList lines{tr("Runs of this query with all models and settings, newest first.")};
   const QString older = input()->keyOf(QStringLiteral("run.older"));
   const QString newer = input()->keyOf(QStringLiteral("run.newer"));
-  if (!older.isEmpty()) lines += tr("%1: the older one").arg(older);
-  if (!newer.isEmpty()) lines += tr("%1: the newer one").arg(newer);
+  if (!older.isEmpty()) lines += tr("%1: the older run").arg(older);
+  if (!newer.isEmpty()) lines += tr("%1: the newer run").arg(newer);
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -194,7 +194,7 @@ void RunChoices::list(const ViewInput& input) {
                                     : tr("Unlike run %1: %2").arg(shown->run).arg(differences.join(tr(", ")));
     }
     const bool hasTrace = run->trace || (run->record != nullptr && run->record->hasEvents());
-    if (!hasTrace) help += tr("The events of this run were dropped to save memory. The metrics remain.");
+    if (!hasTrace) help += tr("The events of this run were deleted to save memory. The metrics remain.");
     m_all.push_back({run->run, text, help.join(QLatin1Char('\n')), hasTrace});
   }
 }

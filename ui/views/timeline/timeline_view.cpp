@@ -104,8 +104,8 @@ double TimelineTable::Scale::x(double nanoseconds) const {
 TimelineTable::TimelineTable(QWidget* parent)
     : TableView(tr("Requests over time"), RowOrder::Sortable, parent), m_items(new PaintedTableModel(this)) {
   setAccessibleDescription(
-      tr("The Up and Down keys select a request. The Left and Right keys move in time. Plus and minus zoom, "
-         "F shows everything."));
+      tr("The Up and Down keys select a request. The Left and Right keys move in time. The Plus and Minus "
+         "keys zoom. F shows everything."));
   setHorizontalHeader(new TimeAxis(this));
   setItemDelegateForColumn(Lane, new LaneDelegate(this));
   setModel(m_items);

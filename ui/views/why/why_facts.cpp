@@ -217,10 +217,9 @@ class FactMaker {
     } else if (references == 1) {
       add(tr("In use by"), tr("1 request"));
     } else {
-      add(tr(/*id:why-now*/ "Now"), pool[index].cached
-                                        ? tr(/*id:why-cached-now*/ "in the cache, and in use by no request")
-                                        : tr("freed, because the cache did not keep it "
-                                             "after its request"));
+      add(tr(/*id:why-now*/ "Now"),
+          pool[index].cached ? tr(/*id:why-cached-now*/ "in the cache, and in use by no request")
+                             : tr("freed, because the cache did not keep the block after its request"));
     }
   }
 
@@ -328,12 +327,12 @@ class OtherwiseMaker {
         break;
       case MissReason::ContextDiffers:
         if (m_context.lookup->contextDiffersAt < 0) {
-          add(tr("the positions of the block were between the same two steps as when #%1 was stored")
+          add(tr("the positions of the block had the same position scale as when #%1 was stored")
                   .arg(m_context.lookup->block));
           break;
         }
-        add(tr(/*id:everything-sees-were*/ "block and stored block #%1 attended to the same segments, in the "
-                                           "same order, at the same distances")
+        add(tr(/*id:everything-sees-were*/ "this block and the stored block #%1 attended to the same "
+                                           "segments, in the same order, at the same distances")
                 .arg(m_context.lookup->block));
         addPlus();
         break;
@@ -451,8 +450,7 @@ class OtherwiseMaker {
     const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);
     if (!choice || choice->policy().hasIndependentSpans || !m_context.isChildOfPlus()) return;
     add(tr(/*id:policy-were-spans*/ "the policy were spans, in the earlier run and in this run. Each child "
-                                    "of "
-                                    "a plus is then a hit at any position"));
+                                    "of a plus is then a hit at any position"));
   }
 
   void addSameTokens() {
@@ -471,7 +469,7 @@ class OtherwiseMaker {
         rest << m_context.tokenText(stored[i]);
       if (rest.isEmpty()) rest << m_context.tokenText(lookup.tokenStored);
       if (from + 8 < stored.size()) rest << QString(QChar(0x2026));
-      text = tr("from token %1 on it read %2, as the stored block does")
+      text = tr("the text from token %1 on were %2, as in the stored block")
                  .arg(lookup.differsAt)
                  .arg(rest.join(QLatin1Char(' ')));
     }
@@ -490,7 +488,7 @@ class OtherwiseMaker {
     link.block = missed->place;
     const QString stored =
         m_context.lookup->block == kNullBlock
-            ? tr(", the first miss, had been a hit, and the cache had this block after that block")
+            ? tr(", the first miss, and all later blocks up to this block had been in the cache")
             : tr(/*id:those-after-found*/
                  " and the blocks after it had been hits: this block's content is stored as #%1")
                   .arg(m_context.lookup->block);
