@@ -128,8 +128,10 @@ bool Autosave::beginWriting() {
   if (!m_model.isModified()) return false;
   m_sinceWriting.start();
   if (takeSideFile()) return true;
-  Q_EMIT failed(
-      {m_directory.toStdString(), {}, "a folder without write permission", "a folder for unsaved work"});
+  Q_EMIT failed({m_directory.toStdString(),
+                 {},
+                 "Spanscope cannot write unsaved work to this folder.",
+                 "Check the permissions of the folder."});
   return false;
 }
 

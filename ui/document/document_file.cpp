@@ -177,8 +177,8 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
   if (isPicturePath(path)) {
     return Error{path.toStdString(),
                  {},
-                 "the name of a picture",
-                 "a name that ends in .span, .json, .yaml or .lisp; export pictures instead"};
+                 "This name is the name of a picture.",
+                 "Choose a name that ends in .span, .json, .yaml or .lisp. To get a picture, export a view."};
   }
   const std::optional<query::QueryForm> form = savedForm(path, opened);
   std::optional<query::RewrittenChat> kept = chatText(path, document, opened);
@@ -401,8 +401,9 @@ std::variant<std::string, Error> fromPng(const QByteArray& picture) {
       const qsizetype language = 4 + key.size() + 2;
       const qsizetype translated = data.indexOf('\0', language) + 1;
       const qsizetype text = translated <= 0 ? 0 : data.indexOf('\0', translated) + 1;
-      if (checksumOf(data) != checksum || text <= 0) return noDocument("a damaged query file");
-      if (data.at(4 + key.size()) != 0) return noDocument("a query file that another program has compressed");
+      if (checksumOf(data) != checksum || text <= 0) return noDocument("a picture with a damaged query");
+      if (data.at(4 + key.size()) != 0)
+        return noDocument("a picture whose query another program has compressed");
       return std::string(data.constData() + text, static_cast<std::size_t>(data.size() - text));
     }
     if (type == "IEND") break;

@@ -255,7 +255,8 @@ std::optional<Error> checkSize(QSize size, PictureFormat format, const PictureOp
       .file = {},
       .place = "the picture",
       .found = std::to_string(std::lround(width)) + " × " + std::to_string(std::lround(height)) + " pixels",
-      .expected = "1 to " + std::to_string(kMaxSide) + " on each side, at most 268 million altogether"};
+      .expected = "1 to " + std::to_string(kMaxSide) +
+                  " pixels on each side, and at most 268 million pixels in total"};
 }
 
 }  // namespace

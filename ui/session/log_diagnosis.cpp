@@ -395,7 +395,10 @@ void LogDiagnosis::takeQuality(const std::shared_ptr<const jobs::LogQuality>& qu
 
 doctor::LoggedRequest LogDiagnosis::requestAt(std::size_t request) const {
   if (m_reading == nullptr || request >= m_state->report->requests.size())
-    throw Failure({"log", {}, "no request " + std::to_string(request + 1), "a request of the log"});
+    throw Failure({"log",
+                   {},
+                   "The log has no request " + std::to_string(request + 1) + ".",
+                   "Choose another request."});
   return m_reading->log.again(m_state->report->requests[request].place);
 }
 

@@ -256,7 +256,7 @@ void takeMetrics(const std::vector<trace::Event>& events, RunRecord& record) {
   }
   record.metricValues = runSummary(replay.progress(), record.run);
   if (!record.metricValues)
-    throw Failure(errorAt("run", "no events of run " + std::to_string(record.run), "events of the run"));
+    throw Failure(errorAt("run", "The file has no events of run " + std::to_string(record.run) + ".", {}));
 }
 
 /// Reads the metrics of a record of version 1: from the trace next to the record, or without a trace from the
@@ -438,7 +438,8 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
   };
   try {
     if (!QDir().mkpath(m_folder))
-      throw Failure({m_folder.toStdString(), "", "a folder that cannot be created", "a folder"});
+      throw Failure({m_folder.toStdString(), "", "This folder cannot be created.",
+                     "Check the permissions of the folder above."});
     // The small file is written first. If the program ends before the trace is written, the run is still
     // listed and its files are counted.
     QSaveFile file(QDir(m_folder).filePath(stem + kSmall));
