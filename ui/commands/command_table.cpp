@@ -220,7 +220,7 @@ std::vector<CommandInfo> makeTable() {
       {"Ctrl+PgUp", "Ctrl+Shift+Tab"});
   add("view.tabs", View, Document, tr("Tabs…"), tr("List the open tabs"), {"Ctrl+Shift+O"});
   add("view.canvas", View, Document, tr("Go to the canvas"),
-      tr("Move the keyboard focus to the canvas; Esc does the same"), {"F6"});
+      tr("Move the keyboard focus to the canvas; Escape does the same"), {"F6"});
   add("view.zoom-in", View, Document, tr("Zoom in"), tr("Show larger nodes"), {"Ctrl++", "Ctrl+="});
   add("view.zoom-out", View, Document, tr("Zoom out"), tr("Show smaller nodes"), {"Ctrl+-"});
   add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Show nodes at their own size"), {"Ctrl+0"});
@@ -251,7 +251,8 @@ std::vector<CommandInfo> makeTable() {
   add("learn.return", Learn, Program, tr("Back to the step"),
       tr("Restore the query, runs and views of the step"), {"Shift+F9"});
   add("learn.present", Learn, Program, tr("Present lesson"),
-      tr("Show the step and its view on the whole screen; Page Up and Page Down change steps, Esc ends"),
+      tr("Show the step and its view on the whole screen. Page Up and Page Down change steps. Escape ends "
+         "the presentation"),
       {"F5"});
   add("learn.save-page", Learn, Program, tr("Save the lesson as a page…"),
       tr("Run the lesson again, and write one web page with pictures of each step"));

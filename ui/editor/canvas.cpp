@@ -480,7 +480,7 @@ void CanvasParts::renameArea(AreaRef ref) {
     };
     m_noteEdit->open(placeOf(note.area, note.area.height), QString::fromStdString(note.text), m_core.theme(),
                      {.hint = tr("Text of the note"),
-                      .keys = tr("Ctrl+Enter saves the text, Escape discards it"),
+                      .keys = tr("Ctrl+Enter saves the text. Escape discards the text"),
                       .typed = typed,
                       .ended =
                           [this] {

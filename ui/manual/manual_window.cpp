@@ -116,7 +116,7 @@ ManualWindow::ManualWindow(const QString& folder, QWidget* parent)
 QWidget* ManualWindow::makeSide() {
   m_search = new QLineEdit;
   m_search->setPlaceholderText(tr("Search all pages (Ctrl+F)"));
-  m_search->setToolTip(tr("Find words on all pages; F3 shows the next hit, Shift+F3 the previous one"));
+  m_search->setToolTip(tr("Find words on all pages; F3 shows the next match, Shift+F3 the previous match"));
   m_search->setAccessibleName(tr("Search all pages"));
   m_search->setClearButtonEnabled(true);
   m_search->installEventFilter(this);
@@ -288,9 +288,9 @@ void ManualWindow::search(const QString& typed) {
   m_found->setVisible(!words.isEmpty());
   m_count->setVisible(!words.isEmpty());
   m_count->setText(all == 0           ? tr("No page contains these words")
-                   : all == 1         ? tr("1 hit")
-                   : all <= kMostHits ? tr("%1 hits").arg(all)
-                                      : tr("First %1 of %2 hits").arg(kMostHits).arg(all));
+                   : all == 1         ? tr("1 match")
+                   : all <= kMostHits ? tr("%1 matches").arg(all)
+                                      : tr("First %1 of %2 matches").arg(kMostHits).arg(all));
   m_found->clear();
   for (const ManualHit& hit : m_hits) {
     const QString title = m_pages[hit.page].title;

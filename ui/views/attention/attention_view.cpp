@@ -49,7 +49,7 @@ AttentionView::AttentionView(QWidget* parent)
   setAccessibleName(tr("Attention"));
   m_plot->setAccessibleName(tr("Attention heat map"));
   m_plot->setAccessibleDescription(
-      tr("Arrow keys move between cells. Space selects the token or block, Return opens the column, Escape "
+      tr("Arrow keys move between cells. Space selects the token or block. Return opens the column. Escape "
          "goes back."));
   m_readout->setAccessibleName(tr("Attention of the cell"));
   m_readout->setTextFormat(Qt::PlainText);
@@ -399,7 +399,7 @@ QString AttentionView::hint() const {
     return segment.columns > 0 && finerGrain(m_model, segment.segment);
   };
   if (std::any_of(m_model.segments.begin(), m_model.segments.end(), opens))
-    return tr("Double-click or press Enter to open a column. Wheel: zoom. F: fit.");
+    return tr("Double-click or press Return to open a column. Wheel: zoom. F: fit.");
   return tr("Wheel: zoom. F: fit.");
 }
 

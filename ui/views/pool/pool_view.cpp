@@ -222,7 +222,8 @@ QString verdict(const LoadTiming& timing) {
     return tr(
         /*id:store-faster-computed*/
         "Computing was faster than loading a file that was not in the system's page cache.");
-  return tr("Computing was faster than the disk, so this tier does not help for such documents.");
+  return tr(
+      "Computing was faster than loading from the disk, so this tier does not help for such documents.");
 }
 
 }  // namespace

@@ -201,9 +201,9 @@ QString nameOf(const SimulatorPrediction& simulator) {
 QString historyText(const SimulatorPrediction& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
   if (!simulator.server.empty()) {
-    return simulator.earlier == 0   ? tr("no request of this window yet")
-           : simulator.earlier == 1 ? tr(/*id:after-one-request-sent*/ "after 1 request of this window")
-                                    : tr("after %1 requests of this window").arg(simulator.earlier);
+    return simulator.earlier == 0   ? tr("no request from this window yet")
+           : simulator.earlier == 1 ? tr(/*id:after-one-request-sent*/ "after 1 request from this window")
+                                    : tr("after %1 requests from this window").arg(simulator.earlier);
   }
   return simulator.earlier == 0   ? tr("no run in this window yet")
          : simulator.earlier == 1 ? tr(/*id:after-one-request*/ "after 1 request in this window")
