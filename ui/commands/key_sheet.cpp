@@ -501,8 +501,8 @@ void KeyEditor::showKey() {
   QStringList taken;
   for (const CommandInfo* other : m_keys.conflicts(*info, key)) taken << tr("“%1”").arg(other->text);
   if (taken.isEmpty()) return;
-  m_message->setText(tr("%1 uses this key, or a key sequence that begins with this key. If you assign the "
-                        "key here, Spanscope removes the key there.")
+  m_message->setText(tr("This key, or a key sequence that begins with this key, belongs to %1. If you "
+                        "reassign the key, Spanscope removes the earlier assignment.")
                          .arg(taken.join(tr(", "))));
   m_assign->setText(tr("Reassign key"));
 }

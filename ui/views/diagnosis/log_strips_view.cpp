@@ -52,7 +52,8 @@ QWidget* LogStripsView::takeTitleControls() {
          {{.role = BlockRole::Computed}, tr("computed"), tr("The server computes these tokens")},
          {{.role = BlockRole::Relocated},
           tr("at another place"),
-          tr("Both prompts have these tokens, at different places. Spans can reuse them")},
+          tr("Both prompts have these tokens, at different places. With spans, a server can reuse these "
+             "tokens")},
          {{.role = BlockRole::Free},
           tr("earlier prompt only"),
           tr("The selected prompt lacks these tokens")}});
