@@ -344,7 +344,8 @@ void addDoctor(CLI::App& app, Context& context) {
   addNumber(*command, "--slots", options->slots, "Number of slots of llama-server (-np)",
             Range<std::int32_t>{1, 4096});
   addNumber(*command, "--ttl", options->doctor.timeToLive,
-            "Seconds after their last use until cached tokens expire (default: never)",
+            "Seconds from the last use of cached tokens until these tokens expire (default: as the requests "
+            "state, or else never)",
             Range<double>{0, 1e9});
   addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});

@@ -259,7 +259,9 @@ class Diagnosis {
 
  private:
   void noteServers() {
-    if (m_report.requests.empty() || m_lookup->servers() != m_servers) m_report.server = m_lookup->setting();
+    const bool isOther = m_lookup->servers() != m_servers || m_lookup->hasStatedLife() != m_hasStatedLife;
+    if (m_report.requests.empty() || isOther) m_report.server = m_lookup->setting();
+    m_hasStatedLife = m_lookup->hasStatedLife();
     m_report.block = m_lookup->block();
     m_servers = m_lookup->servers();
   }
@@ -597,6 +599,7 @@ class Diagnosis {
   const PromptTokenizer& m_tokenizer;
   DoctorOptions m_options;
   std::size_t m_servers = 0;
+  bool m_hasStatedLife = false;
   std::stop_token m_stop;
   const DoctorProgress& m_progress;
   LogReport m_report;

@@ -83,6 +83,9 @@ struct LoggedRequest {
   std::optional<Message> answer{};
   Usage usage{};
   LoggedServer server{};
+  /// How long the request asks the cache to keep its tokens, in milliseconds after their last use
+  /// (Anthropic's cache_control). Nothing: not stated.
+  std::optional<std::int64_t> timeToLive{};
   /// Why the server computed no token of the prompt: "status 400". Empty: no failure.
   std::string failure{};
   std::string response{};  ///< id of the response, for later requests that continue the response.

@@ -134,12 +134,18 @@ Lookup::Result Lookup::add(const LoggedRequest& request, const PromptTokens& tok
   // The last token of an answer is sampled, but not computed.
   std::size_t computed = tokens.ids.size();
   if (computed > tokens.prompt) --computed;
-  const bool hasLife = m_life && request.time;
+  std::optional<std::int64_t> life = m_life;
+  // Servers of one's own ignore the time to live that a request states.
+  if (!life && m_options.server.empty() && simulator::findServer(request.server.kind) == nullptr) {
+    life = request.timeToLive;
+    m_statedLife = std::max(m_statedLife, life.value_or(0));
+  }
+  const bool hasLife = life && request.time;
   Alignment::Added added{.realm = realm,
                          .tokens = std::span(tokens.ids).first(computed),
                          .prompt = tokens.prompt,
                          .time = time,
-                         .oldest = hasLife ? time - *m_life : std::numeric_limits<std::int64_t>::min(),
+                         .oldest = hasLife ? time - *life : std::numeric_limits<std::int64_t>::min(),
                          .previous = previous};
   result.found = m_alignment.add(added);
   added.previous.reset();
@@ -148,6 +154,9 @@ Lookup::Result Lookup::add(const LoggedRequest& request, const PromptTokens& tok
   result.withoutLimits = cache.whole(result.found.common, tokens.prompt);
   result.onServerWithoutLimits = cache.whole(result.onServer.common, tokens.prompt);
   result.cached = hasLife ? cache.whole(result.onServer.alive, tokens.prompt) : result.onServerWithoutLimits;
+  // The server kept the tokens for a longer time than the request stated.
+  if (!m_life && request.usage.cached && *request.usage.cached > static_cast<std::int64_t>(result.cached))
+    result.cached = result.onServerWithoutLimits;
   simulator::Simulator* simulator = cache.simulator();
   if (simulator == nullptr || tokens.prompt == 0) return result;
   const std::string salt = std::to_string(realm);
@@ -167,6 +176,14 @@ Lookup::Result Lookup::add(const LoggedRequest& request, const PromptTokens& tok
 }
 
 std::string Lookup::setting() const {
+  std::string text = cacheSetting();
+  if (m_statedLife > 0)
+    text +=
+        ", tokens expire " + std::to_string(m_statedLife / 1000) + " s after their last use (cache_control)";
+  return text;
+}
+
+std::string Lookup::cacheSetting() const {
   if (m_servers.empty()) return ServerCache(m_options, {}).setting();
   if (m_servers.size() == 1) return m_servers.begin()->second.cache.setting();
   std::map<std::string, std::vector<std::string>> names;  // by setting

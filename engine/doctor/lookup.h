@@ -76,6 +76,8 @@ class Lookup {
 
   /// The settings of all servers, for the user.
   std::string setting() const;
+  /// Whether a time to live comes from a request, not from the options.
+  bool hasStatedLife() const { return m_statedLife > 0; }
   /// Tokens of a block of the first server.
   std::size_t block() const;
   std::size_t servers() const { return m_servers.size(); }
@@ -92,6 +94,7 @@ class Lookup {
     std::int64_t time = 0;
   };
   Server& serverOf(const LoggedRequest& request);
+  std::string cacheSetting() const;
 
   DoctorOptions m_options;
   Alignment m_alignment;
@@ -99,6 +102,7 @@ class Lookup {
   std::string m_last;                       ///< name of the server of the last request
   std::vector<Past> m_past;
   std::optional<std::int64_t> m_life;
+  std::int64_t m_statedLife = 0;  ///< the longest time to live that a request stated and that was used; ms
   std::int64_t m_lastTime = 0;
 };
 

@@ -34,6 +34,25 @@ void readPrompt(const Json& prompt, LoggedRequest& request) {
   }
 }
 
+/// Returns the longest time to live among the cache_control marks of a list: 5 minutes, or the given hour.
+/// https://docs.claude.com/en/docs/build-with-claude/prompt-caching
+std::optional<std::int64_t> timeToLiveIn(const Json* list) {
+  constexpr std::int64_t kDefault = 5 * 60'000;
+  constexpr std::int64_t kHour = 60 * 60'000;
+  std::optional<std::int64_t> longest;
+  if (list == nullptr || !list->is_array()) return longest;
+  for (const Json& entry : *list) {
+    if (!entry.is_object()) continue;
+    if (const Json* mark = memberOf(entry, "cache_control"); mark != nullptr && mark->is_object())
+      longest = std::max(longest.value_or(0), textOfJson(memberOf(*mark, "ttl")) == "1h" ? kHour : kDefault);
+    // A message has its marks in the parts of its content.
+    if (const Json* parts = memberOf(entry, "content");
+        parts != nullptr && memberOf(entry, "role") != nullptr)
+      if (const auto inner = timeToLiveIn(parts)) longest = std::max(longest.value_or(0), *inner);
+  }
+  return longest;
+}
+
 }  // namespace
 
 void readBody(const Json& body, LoggedRequest& request) {
@@ -74,6 +93,8 @@ void readBody(const Json& body, LoggedRequest& request) {
   }
   const Json* system = memberOf(body, "system", "instructions");
   addSystem(system, request.messages);
+  for (const Json* list : {system, messages, memberOf(body, "tools")})
+    if (const auto life = timeToLiveIn(list)) request.timeToLive = std::max(request.timeToLive, life);
   request.hasInstructions = system != nullptr && !request.messages.empty();
 }
 

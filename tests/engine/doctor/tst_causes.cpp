@@ -50,6 +50,15 @@ struct Case {
   DoctorOptions options{};
 };
 
+/// Marks the first message with Anthropic's cache_control. `life`: "1h", or "" for the default of 5 minutes.
+Json marked(Json body, const char* life) {
+  Json mark{{"type", "ephemeral"}};
+  if (*life != '\0') mark["ttl"] = life;
+  Json& content = body["messages"][0]["content"];
+  content = Json::array({{{"type", "text"}, {"text", content}, {"cache_control", mark}}});
+  return body;
+}
+
 }  // namespace
 
 Q_DECLARE_METATYPE(Case)
@@ -235,6 +244,7 @@ class TestCauses : public QObject {
     Json late = bodyOf(secondTurn());
     late["timestamp"] = 1788184980 + 301;
     row("expired", "expired", {early, late}, shortLife);
+    row("expired after the stated time", "expired", {marked(early, ""), marked(late, "")});
     DoctorOptions slots;
     slots.server = "llama.cpp";
     slots.slots = 1;
@@ -310,6 +320,11 @@ class TestCauses : public QObject {
     Said longer = secondTurn();
     longer.insert(longer.end(), {{"assistant", "Less than three hours."}, {"user", "And the price?"}});
     row("conversation", {bodyOf(firstTurn()), bodyOf(secondTurn()), bodyOf(longer)});
+    Json early = bodyOf(firstTurn());
+    early["timestamp"] = 1788184980;
+    Json late = bodyOf(secondTurn());
+    late["timestamp"] = 1788184980 + 301;
+    row("within the stated hour", {marked(early, "1h"), marked(late, "1h")});
     row("with answers",
         {{{"request", bodyOf(firstTurn())},
           {"response", {{"choices", {{{"message", {{"role", "assistant"}, {"content", kAnswer}}}}}}}}},
