@@ -16,6 +16,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -112,6 +113,17 @@ SpansDialog::~SpansDialog() {
 }
 
 QString SpansDialog::risk() const {
+  if (const auto log = measured<LogDiagnosisKind>(m_input.measured); log != nullptr) {
+    for (const doctor::Way& way : log->report->ways) {
+      if (std::string_view(way.key) != "spans" || !way.quality) continue;
+      const auto requests = way.quality->requests.size();
+      return (requests == 1 ? tr("%1 request: mean KL divergence %2 on %3")
+                            : tr("%1 requests: mean KL divergence %2 on %3"))
+          .arg(QString::number(requests),
+               QString::fromStdString(trace::divergenceText(way.quality->divergence())),
+               QString::fromStdString(log->report->qualityModel));
+    }
+  }
   const auto probe = measured<jobs::ProbeJob>(m_input.measured);
   if (probe == nullptr) return tr("not measured");
   for (const experiment::ProbeRow& row : probe->rows()) {
@@ -141,8 +153,8 @@ void SpansDialog::showProposals() {
       m_proposals.empty()
           ? tr("No part of the request can become a span. The query has the messages in their original "
                "order.")
-          : tr("The risk is the result of the newest probe of a model, not of these parts. To measure these "
-               "parts, create the query and run Probe."));
+          : tr("The risk is a result for spans in other requests, not for these parts. Measure quality in "
+               "the Costs dock measures requests of this log. Probe measures the created query."));
 }
 
 void SpansDialog::setAccepted(std::size_t proposal, bool accepts) {
