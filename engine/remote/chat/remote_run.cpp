@@ -191,6 +191,7 @@ class Asker {
         });
     std::string brokenBy;
     bool isStopped = false;
+    long status = 0;
     std::vector<const RefusedField*> refusedFields;
     const auto makeShowable = [&](Error& problem) {
       if (problem.file.empty()) problem.file = address;
@@ -221,6 +222,7 @@ class Asker {
         sent.body = withoutField(std::move(sent.body), *field);
         reply = send();
       }
+      status = reply.status;
       if (reply.isStopped) {
         isStopped = true;
         brokenBy = "a request to stop";
@@ -254,6 +256,7 @@ class Asker {
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
+      step.status = status;
       step.cached = cachedOf(step.answer, reporting);
       if (step.cached.isInconsistent) {
         step.warning = "The server reports " + counted(*step.answer.cachedTokens, "cached token") +

@@ -191,7 +191,7 @@ std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const Pa
 
 std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBook& book, std::uint64_t number,
                                            const PassedPrompt& prompt, const remote::RemoteStep& step,
-                                           int status, const simulator::TracedRequest& about) {
+                                           const simulator::TracedRequest& about) {
   const auto note = [&](Severity severity, std::string text) {
     upstream.recorder()->send(about.run, about.request, about.node,
                               trace::MessageLogged{.severity = severity, .text = std::move(text)});
@@ -202,7 +202,7 @@ std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBoo
     upstream.cache().drop(number);
     constexpr int kBadRequest = 400;
     constexpr int kServerError = 500;
-    const bool isRefused = status >= kBadRequest && status < kServerError;
+    const bool isRefused = step.status >= kBadRequest && step.status < kServerError;
     note(Severity::Note, isRefused ? "The server refused the request, so the prompt does not count as cached."
                                    : "It is unknown whether the server computed the prompt. The prompt does "
                                      "not count as cached.");
@@ -380,7 +380,8 @@ void PassedRun::end(const PassageEnd& end) {
                           .timeToLastText = m_call.isStream ? m_last : std::nullopt,
                           .seconds = elapsed(),
                           .counted = m_answers.size(),
-                          .brokenBy = {}};
+                          .brokenBy = {},
+                          .status = m_status};
   std::optional<Error> error;
   server::RequestState state = server::RequestState::Finished;
   if (end.how == PassageEnd::How::ClientGone) {
@@ -405,7 +406,7 @@ void PassedRun::end(const PassageEnd& end) {
   judged.isStopped |= end.how == PassageEnd::How::Interrupted;
   if (m_isNoAnswer) judged.brokenBy = m_problem;
   m_prediction = traceAnswer(m_upstream, m_book, std::exchange(m_cached, 0),
-                             m_prompt.value_or(PassedPrompt()), judged, m_status, traced());
+                             m_prompt.value_or(PassedPrompt()), judged, traced());
   finish(std::move(step), error, state);
   writeLog(end);
 }

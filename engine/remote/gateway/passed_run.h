@@ -99,11 +99,11 @@ PassedPrompt promptOf(const PassedCall& call, const RunBook& book);
 std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
                           const PassedPrompt& prompt, const simulator::TracedRequest& about);
 /// Ends a prompt in the simulated cache. Emits a note that compares the prediction with the server's report.
-/// Or the note states that the prompt does not count as computed. `status`: of the response; 0: unknown.
+/// Or the note states that the prompt does not count as computed.
 /// Returns the prediction. Nothing: the server has not computed the prompt, or there is no prediction.
 std::optional<CachePrediction> traceAnswer(UpstreamTrace& upstream, const RunBook& book, std::uint64_t number,
                                            const PassedPrompt& prompt, const remote::RemoteStep& step,
-                                           int status, const simulator::TracedRequest& about);
+                                           const simulator::TracedRequest& about);
 
 /// A request in progress. All functions are called on the thread of the client's connection.
 class PassedRun final : public PassageWatcher {

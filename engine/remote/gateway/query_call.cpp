@@ -106,7 +106,7 @@ class QueryAnswer final : public remote::RemoteWatcher {
     m_usage.completionTokens += step.answer.generatedTokens.value_or(0);
     if (const auto sent = m_sent.find(step.request); sent != m_sent.end())
       traceAnswer(m_upstream.trace(), m_book, std::exchange(sent->second.cached, 0), sent->second.prompt,
-                  step, 0, aboutOf(step.request));
+                  step, aboutOf(step.request));
     const auto choice = m_choices.find(step.request);
     if (choice == m_choices.end() || !step.brokenBy.empty()) return;
     take({.choice = choice->second,

@@ -207,6 +207,7 @@ class TestGateway : public QObject {
   void wrongMarksAreRefused();
   void failedPromptsAreNotCached_data();
   void failedPromptsAreNotCached();
+  void refusedQueriesAreKnown();
   void lateRefusalsLeaveNothing();
   void recordsRuns();
   void recordsNoSecrets();
@@ -553,6 +554,24 @@ void TestGateway::failedPromptsAreNotCached() {
   const std::int64_t cached = running.all<trace::RequestAdmitted>().back().cachedTokens;
   QCOMPARE(cached, std::int64_t(isCached ? 40 : 0));
   QVERIFY(!running.gateway->recorders().front()->contradiction());
+}
+
+/// The note about the prompt of a span query: a refusal is known, a lost connection is not.
+void TestGateway::refusedQueriesAreKnown() {
+  std::string answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+  std::vector<std::string> notes;
+  for (const std::string& given : {answer, std::string("HTTP/1.1 200 OK\r\nContent-")}) {
+    Fake up([&](const std::string&) { return given; });
+    Running running({up.server.address()});
+    QVERIFY(running.gateway->awaitFacts(kMost));
+    running.post(R"({"g":{"model":"m","max_tokens":4,"input":{"user":"hello"}}})", {}, "/v1/query/execute");
+    QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+    for (const trace::MessageLogged& message : running.all<trace::MessageLogged>())
+      if (message.severity == Severity::Note && message.text.find("cached") != std::string::npos)
+        notes.push_back(message.text);
+  }
+  QCOMPARE(notes.size(), std::size_t(2));
+  QVERIFY(notes[0] != notes[1]);
 }
 
 /// The server refuses a prompt after it has answered another prompt. Both prompts were in the simulated
