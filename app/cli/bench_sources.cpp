@@ -110,7 +110,7 @@ std::string textOf(const BenchSourcesOptions& options, const Report& report) {
       options.reportSeed);
   for (const Asked& part : report.asked) {
     text +=
-        fmt::format("  {} documents, answered right: seed {}: {}; seed {}: {}\n", part.documents,
+        fmt::format("  {} documents. Right answers with seed {}: {}. With seed {}: {}\n", part.documents,
                     options.seed, rightText(part.chosenOn), options.reportSeed, rightText(part.reportedOn));
   }
   std::vector<TextTable::Column> columns = {{"measure", TextTable::Align::Left}};

@@ -227,8 +227,9 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   }
   writeReport(context, options, bundle, {{"rows", std::move(rows)}},
               table.text() + limitsLine(machine) +
-                  "\n  pp is compared with arithmetic, tg with memory. The limits of the machine "
-                  "were measured between the repeats.\n  More than 100 % of the memory limit means "
+                  "\n  The prompt test (pp) is compared with arithmetic, the generation test (tg) with "
+                  "memory.\n  The limits of the machine were measured between the repeats.\n  More than 100 "
+                  "% of the memory limit means "
                   "that the weights stay in the processor's cache.\n");
   return ExitCode::Fine;
 }

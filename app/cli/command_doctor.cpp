@@ -350,7 +350,7 @@ void addDoctor(CLI::App& app, Context& context) {
   addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});
   addNumber(*command, "--quality", options->quality,
-            "Measure on at most this number of requests how much edits and spans change answers (needs "
+            "Measure how much edits and spans change answers, on at most this number of requests (needs "
             "--model)",
             Range<std::uint64_t>{1, 1000});
   addNumber(*command, "--speed", options->prices.tokensPerSecond,
@@ -379,7 +379,7 @@ void addDoctor(CLI::App& app, Context& context) {
       Range<std::uint64_t>{1, std::uint64_t{1} << 32U});
   command->add_flag(
       "--template", options->asTemplate,
-      "With --to-spans: replace each part that fewer than half of the requests contain by a parameter");
+      "With --to-spans: turn a part into a parameter if fewer than half of the requests contain the part");
   command
       ->add_option("--fail-if-lost", options->failIfLost,
                    "Exit with 1 if more than this share of the prompt tokens is lost: 10% or 0.1")

@@ -186,9 +186,8 @@ void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
       ->needs(as)
       ->group(group);
   command
-      .add_flag(
-          "--order-note", options.hasOrderNote,
-          "Count a message with the written order in the best order, as remote run --order-note sends it")
+      .add_flag("--order-note", options.hasOrderNote,
+                "For the best order, also count the message with the written order (remote run --order-note)")
       ->needs(as)
       ->group(group);
   command

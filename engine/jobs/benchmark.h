@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the benchmarks of a document. One benchmark repeats the document's query
-// (engine/experiment/repeat_run.h). The other benchmark runs made-up documents, from short to long, on the
+// (engine/experiment/repeat_run.h). The other benchmark runs generated documents, from short to long, on the
 // document's model (engine/experiment/abba.h). Open this file to change a benchmark's progress or result.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace spanscope::jobs {
 
 enum class BenchmarkKind : std::uint8_t {
   Query,    ///< the document's query
-  Lengths,  ///< made-up documents
+  Lengths,  ///< generated documents
 };
 
 struct BenchmarkChoice {

@@ -11,8 +11,9 @@
 namespace spanscope::query {
 
 std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path) {
-  return NotGiven{
-      "the files \"" + cutText(path, 80) + "\"", "the text of the files: this client cannot list files", {}};
+  return NotGiven{"This client cannot list the files \"" + cutText(path, 80) + "\".",
+                  "Write the text of the files into the query.",
+                  {}};
 }
 
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path) {
@@ -20,7 +21,7 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   auto* text = std::get_if<std::string>(&given);
   if (text == nullptr) return given;
   const std::string file = "the file \"" + cutText(path, 80) + "\"";
-  constexpr const char* kExpected = /*id:text-in-utf8*/ "a text in UTF-8: save the file as such";
+  constexpr const char* kExpected = /*id:text-in-utf8*/ "a text in UTF-8: save the file as UTF-8";
   if (auto narrow = utf8OfWide(*text)) {
     if (!narrow->firstReplaced) return std::move(narrow->text);
     return NotGiven{

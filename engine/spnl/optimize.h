@@ -8,8 +8,8 @@
 // - After the distribution in the input of a generate node, this input is simplified once. So a node is
 //   simplified once for each generate node above the node, before the five rounds begin.
 // - If the server of a generate node reuses spans and the input is a seq, its entries are distributed.
-// - A plus of generate nodes only is replaced: each generate node becomes its input, then the node. The input
-//   of this generate node is then under a plus, not under a seq.
+// - In a plus that contains only generate nodes, a plus of two children replaces each node: its input, then
+//   the node. The input of this generate node is then under a plus, not under a seq.
 // - A repeat with a bulk form in the backend becomes a zip of its input and the repeat. The input of this
 //   repeat is then under a plus. In both children of the zip, a seq becomes a plus.
 #pragma once
@@ -56,8 +56,8 @@ Rewritten optimize(const query::Node& query);
 // - A zip, augment or print does not change, nor do its descendants.
 //
 // The rule for a par, plus or cross depends on the children before the round. After the rule, the children
-// are simplified. Exceptions: the children of a join that becomes a map, or whose children are all plus, are
-// not simplified.
+// are simplified. Exceptions: children are not simplified if their join becomes a map, or if all children of
+// the join are plus.
 
 /// Does one round of simplify. One round reaches no fixed point: joins of several levels need several rounds.
 /// A backend without a bulk form makes a round write out each map. The next round makes a map of the result.

@@ -452,7 +452,7 @@ void checkPiece(const SentencePiece& piece, std::size_t index, const std::string
   if (piece.spelling.empty()) throw fail("an empty spelling", "at least one character");
   if (!isValidUtf8(piece.spelling)) throw fail("a spelling that is not UTF-8", "UTF-8");
   if (piece.spelling.find('\0') != std::string::npos)
-    throw fail("a spelling with the character 0", "other characters");
+    throw fail("a spelling with the null character (U+0000)", "a spelling without this character");
   if (!std::isfinite(piece.score)) throw fail("a score that is not finite", "a finite score");
   if (piece.type == SentencePiece::Type::Byte && byteOfPiece(piece.spelling) < 0) {
     throw fail("the byte piece \"" + piece.spelling + "\"", "\"<0x00>\" to \"<0xFF>\"");

@@ -11,8 +11,7 @@ namespace spanscope::text {
 
 /// Throws Failure if a stop was requested.
 inline void throwIfStopped(const std::stop_token& stop) {
-  if (stop.stop_requested())
-    throw Failure(errorAt("text", "a stop during encoding", "no stop before the end"));
+  if (stop.stop_requested()) throw Failure(errorAt("text", "The encoding was stopped.", {}));
 }
 
 /// Checks for a stop once in many steps. For loops whose steps take less time than the check.

@@ -299,8 +299,9 @@ class TemplateProgram::Bounds {
         places.emplace_back(i, split);
         if (places.size() * m_text.text.size() > kMostBytes) {
           throw Failure(errorAt("chat template",
-                                "a template whose text around messages depends on their texts",
-                                "a shorter conversation, or another chat template"));
+                                "The template changes the text around a message with the text of the "
+                                "message. The conversation is too long for such a template.",
+                                "Use a shorter conversation or another chat template."));
         }
         conversations.push_back(m_program.conversationOf(some, some.size(), m_generationPrompt));
       }

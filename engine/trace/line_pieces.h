@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words of an event: for the user, before their translation, and in the lines of an event listing. Open
-// this file to add a kind of value, or to change the listing.
+// Words for an event: the untranslated text for the user, and the line of an event listing. Open this file to
+// add a kind of value, or to change the listing.
 #pragma once
 
 #include "engine/base/counted.h"

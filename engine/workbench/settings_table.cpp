@@ -400,8 +400,8 @@ const std::vector<Setting>& runSettings() {
                .least = tr("off"),
                .range = WholeRange{1, kMostEntries}},
        .option = {.name = "--locality",
-                  .help = "Attention locality: split judges of many candidates into trees of judges of at "
-                          "most N; 0: off",
+                  .help = "Attention locality: replace a judge of many candidates with a tree of judges. "
+                          "Each judge gets at most N candidates. 0: off",
                   .range = WholeRange{2, kMostEntries, true}}},
       {.key = "locality_shape",
        .name = "localityShape",

@@ -25,7 +25,7 @@ constexpr std::array kFields = {
                     forTranslation("Experiments", "One line for each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
-    Measure{"cached_share", forTranslation("Experiments", "judge's prompt cache hits"), "%", 1}};
+    Measure{"cached_share", forTranslation("Experiments", "cache hits of the judge's prompt"), "%", 1}};
 
 query::Node judgeQuery(std::int32_t generates, const ExperimentRequest& request, std::uint64_t number) {
   const std::int32_t words = numberOf(request, "words");

@@ -254,7 +254,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       if (index >= values.size()) {
         error(range, /*id:format-more-placeholders*/ "a format with more placeholders than values",
               /*id:value-per-placeholder*/ "one value for each placeholder",
-              /*id:brace-itself-written*/ "A brace itself is written {{ or }}");
+              /*id:brace-itself-written*/ "To write a brace, double it: {{ or }}");
         return std::nullopt;
       }
       used[index] = true;

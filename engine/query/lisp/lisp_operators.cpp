@@ -188,7 +188,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   query.node.value = std::move(op);
   warning(call.form.range, /*id:older-form*/ "an older form of " + name,
           "(" + name + " n model input [temperature [max_tokens]])",
-          /*id:it-is-read*/ "The form is read as a " + name + " of that generate");
+          /*id:it-is-read*/ "Spanscope reads the form as a " + name + " of this generate node");
   return finish(std::move(query), call.form.range);
 }
 

@@ -68,7 +68,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   positionAt(text, *second),
                                   *second,
                                   /*id:second-document*/ "a second YAML document",
-                                  "one",
+                                  "one YAML document",
                                   /*id:first-read*/ "Only the first YAML document is read"});
   }
   return result;

@@ -101,8 +101,8 @@ class Passage {
       if (Clock::now() > until)
         throw Failure({m_rules.upstream,
                        {},
-                       "no bytes accepted for " + seconds(m_rules.limits.silence),
-                       "a server that reads the request"});
+                       "The server accepted no bytes for " + seconds(m_rules.limits.silence) + ".",
+                       "Check that the server runs and reads requests."});
     }
   }
 

@@ -27,7 +27,7 @@ inline constexpr char kDeviceMedium[] = "GPU";
 /// vLLM's word for a cache in which a token attends to all earlier tokens. This is the default.
 inline constexpr char kFullAttention[] = "full_attention";
 
-/// The inputs of a block key beside the tokens, such as the salt of the request. Nothing: there are no such
+/// The inputs of a block key besides the tokens, such as the salt of the request. Nothing: there are no such
 /// inputs.
 using KvExtraKeys = std::optional<std::vector<std::string>>;
 

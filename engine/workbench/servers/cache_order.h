@@ -44,8 +44,8 @@ std::string childrenInOrder(const exports::ChatRequest& request, const simulator
 /// Returns the same children with their nodes. `request` has the written order.
 remote::SentChildren sentChildren(const exports::ChatRequest& request, const simulator::ChosenOrder& order);
 
-/// Returns the notes for a request whose messages are sent in this order, by their indices. Each plus outside
-/// of every other plus has one note, if its children change places. Every server request, prediction and
+/// Returns the notes for a request whose messages are sent in this order, by their indices. A plus that is
+/// not inside another plus has one note if its children change places. Every server request, prediction and
 /// gateway uses this function.
 std::vector<remote::OrderNote> orderNotes(const exports::ChatRequest& request,
                                           const std::vector<std::size_t>& messages);

@@ -19,13 +19,13 @@ inline constexpr int kFastRowTile = 12;
 /// Output features of a panel: two vectors of AVX-512.
 inline constexpr std::int64_t kFastWidth = 32;
 
-/// Returns for each number of rows from 1 on the function Product::multiplyTile<rows>.
+/// Returns the functions Product::multiplyTile<rows> for 1, 2, … rows.
 template <class Product, int... kRow>
 constexpr auto tileTable(std::integer_sequence<int, kRow...> /*unused*/) {
   return std::array{&Product::template multiplyTile<kRow + 1>...};
 }
 
-/// Adds the sums of a block's tiles in `sums`, the bias and the former result, in this order.
+/// Writes the results of a block: the sum in `sums`, plus the bias, plus the former result, in this order.
 inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows,
                         std::int64_t firstPanel, std::int64_t panels, const float* sums,
                         std::int64_t sumStride) {

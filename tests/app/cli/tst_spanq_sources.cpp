@@ -94,8 +94,8 @@ void TestSpanqSources::tableAndPicture() {
   const QString deep = folder.filePath("a/b");
   const SpanqResult result = sources({"--picture", deep.toStdString()});
   QVERIFY2(result.code == 0, result.err.c_str());
-  for (const char* words : {"squares", "without sinks", "best heads: sum over layer ",
-                            "8 documents, answered right: ", "<right-answers-whose>"}) {
+  for (const char* words : {"squares", "without sinks", "best heads: sum over layer ", "8 documents. Right",
+                            "<right-answers-whose>"}) {
     QVERIFY2(says(result.out, words), words);
   }
   QFile file(QDir(deep).filePath("sources.svg"));

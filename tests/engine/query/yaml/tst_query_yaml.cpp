@@ -246,7 +246,7 @@ void TestQueryYaml::diagnostics_data() {
       "1:3: Spanscope found a list as a key, but needs a "
       "word\n");
   row("a second document", "user: a\n---\nuser: b\n",
-      "warning 2:1: Spanscope found <second-document>, but expects one. <first-read>.\n");
+      "warning 2:1: Spanscope found <second-document>, but expects one YAML document. <first-read>.\n");
   row("an error and bad syntax", "seq:\n- user: 1\n- user: \"a\n",
       "2:9: /seq/0/user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n"
       "4:1: /seq/1/user: Spanscope found <end-document>, but needs YAML. <something-not-closed>.\n");
