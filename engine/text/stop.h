@@ -9,7 +9,8 @@
 
 namespace spanscope::text {
 
-/// Throws Failure if a stop was requested.
+/// Throws Failure if a stop was requested. The error has no expected text, because the user requested the
+/// stop.
 inline void throwIfStopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Failure(errorAt("text", "The encoding was stopped.", {}));
 }
