@@ -29,8 +29,8 @@ constexpr std::array kKinds = {
     Kind{"adapter_config.json", /*id:folder-is-adapter*/ "an adapter without its model",
          "the folder of the model. Choose the adapter in the setting Adapter"},
     Kind{"snapshots", /*id:folder-is-cache*/ "a folder of Hugging Face's cache", "a folder inside snapshots"},
-    Kind{"model_index.json", "a model that generates images (diffusers)", "a model of texts"},
-    Kind{"params.json", "a checkpoint in the format of its author",
+    Kind{"model_index.json", "a model that generates images (diffusers)", "a model that generates text"},
+    Kind{"params.json", "a checkpoint in the format of the model's author",
          "the same model in Hugging Face's format"},
     Kind{"mlc-chat-config.json", "a checkpoint of MLC", "the same model in Hugging Face's format"},
     Kind{"genai_config.json", "a checkpoint of ONNX Runtime", "the same model in Hugging Face's format"}};

@@ -229,7 +229,7 @@ std::uint64_t headerLength(std::span<const std::byte> bytes, const std::string& 
     length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
   if (length == 0 && bytes.size() > kLengthBytes && bytes[kLengthBytes] == std::byte{0}) {
     throw Failure({source, "byte 0", /*id:file-of-zeros*/ "zeros in place of a header",
-                   "a safetensors file: its download did not finish"});
+                   "a safetensors file: the download did not finish. Download the file again"});
   }
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), kLengthBytes);
   if (head.starts_with("GGUF")) {
@@ -299,7 +299,7 @@ void checkCoverage(const std::map<std::string, SafetensorsTensor>& tensors, std:
   }
   if (covered != data.size()) {
     throw Failure({source, "", counted(data.size(), "byte") + " of data",
-                   "the " + std::to_string(covered) + " that the header describes"});
+                   "the " + counted(covered, "byte") + " that the header describes"});
   }
 }
 
@@ -316,8 +316,8 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
   const auto header = bytes.subspan(kLengthBytes, static_cast<std::size_t>(length));
   const auto data = bytes.subspan(kLengthBytes + header.size());
   if (header.empty() || header[0] != std::byte{'{'}) {
-    throw Failure({source, "byte 8", header.empty() ? "an empty header" : "something else",
-                   "a header beginning with {"});
+    throw Failure({source, "byte 8", header.empty() ? "an empty header" : "another first character",
+                   "a header that begins with {"});
   }
   // The JSON parser reads a NUL as the end and would ignore the text after the NUL.
   const auto nul = std::ranges::find(header, std::byte{0});

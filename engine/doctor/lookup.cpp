@@ -82,7 +82,8 @@ ServerCache::ServerCache(const DoctorOptions& given, const LoggedServer& server)
   m_setting = std::string(known->title) + " " + known->version + ", " + known->setup(settings) +
               (options.blocks > 0 ? ", a pool of " + std::to_string(options.blocks) + " blocks" : "");
   if (given.server.empty() && !server.kind.empty() && simulator::findServer(server.kind) == nullptr)
-    m_setting = redacted(server.kind) + ", whose caching rules are not known; the rules here: " + m_setting;
+    m_setting =
+        redacted(server.kind) + ", whose caching rules are not known. Rules of the report: " + m_setting;
 }
 
 std::size_t ServerCache::whole(std::size_t common, std::size_t prompt) const {

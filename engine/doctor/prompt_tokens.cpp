@@ -316,7 +316,8 @@ class ModelTokenizer final : public PromptTokenizer {
     if (const Error* error = std::get_if<Error>(&rendered)) throw Failure(*error);
     const text::Rendering& first = std::get<0>(rendered).front();
     if (!first.isText())
-      throw Failure(errorAt("chat template", "an error", "a conversation that the template can render"));
+      throw Failure(errorAt("chat template", "a conversation that the template cannot render",
+                            "a conversation that the template can render"));
     encodeWhole(request, conversation, first.text, made, stop);
   }
 

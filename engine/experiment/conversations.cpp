@@ -167,8 +167,8 @@ fs::path findConversations(const fs::path& asked, std::span<const fs::path> publ
   }
   throw Failure({.file = "folder",
                  .place = {},
-                 .found = looked.empty() ? "none named" : "nothing in " + looked,
-                 .expected = kWanted + std::string("; give their folder")});
+                 .found = looked.empty() ? "no folder of conversations" : "no conversations in " + looked,
+                 .expected = kWanted + std::string(". Give the folder of the conversations")});
 }
 
 }  // namespace spanscope::experiment

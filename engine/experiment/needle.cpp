@@ -227,10 +227,8 @@ NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std
     session.clearCache();
     const run::RunResult result = session.run(plan, runOptions, stop);
     if (result.outcome == trace::RunOutcome::Stopped || stop.stop_requested()) {
-      throw Failure({.file = {},
-                     .place = "the needle experiment",
-                     .found = "a stop",
-                     .expected = "the end of the experiment"});
+      throw Failure(
+          {.file = {}, .place = "the needle experiment", .found = "The job was stopped.", .expected = {}});
     }
     Trial(row, options, trial, documents).add(plan, result);
     if (result.outcome == trace::RunOutcome::Finished) seconds.push_back(result.seconds);

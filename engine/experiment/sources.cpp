@@ -79,8 +79,7 @@ std::vector<AskedQuestion> askQuestions(run::Session& session, AnswerSink& sink,
     const run::RunResult result = session.run(*planned.plan, options, stop);
     if (result.error) throw Failure(*result.error);
     if (result.outcome == trace::RunOutcome::Stopped || stop.stop_requested()) {
-      throw Failure(
-          {.file = {}, .place = "the questions", .found = "a stop", .expected = "the end of the questions"});
+      throw Failure({.file = {}, .place = "the questions", .found = "The job was stopped.", .expected = {}});
     }
     asked.push_back(
         {.needed = question.needed, .isRight = result.answer == question.answer, .answer = sink.take()});

@@ -459,7 +459,9 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
     const query::Node* node = query::nodeAt(query, withheld.node);
     const bool isGenerate = node == nullptr || node->as<query::Generate>() != nullptr;
     const std::string name = isGenerate ? "generate" : query::operatorName(*node);
-    remarks.add(effect, "This " + name + " is not written: " + withheld.reason + ".", {withheld.node});
+    remarks.add(effect, /*id:call-withheld*/ "The output does not contain this " + name + ": " +
+                            withheld.reason + ".",
+                {withheld.node});
   }
   if (calls.bodies.empty() && calls.withheld.empty()) {
     remarks.add(Effect::Refused,

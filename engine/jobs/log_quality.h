@@ -52,7 +52,7 @@ struct LogQualityJob {
 
   static const char* unavailableReason(const LogQualityChoice& choice, std::span<const AnswerFacts>) {
     return choice.groups.empty() ? forTranslation("Jobs",
-                                                  "No request of the log has an edit, or parts that can "
+                                                  "No request of the log has an edit or parts that can "
                                                   "become spans. There is nothing to measure.")
                                  : nullptr;
   }

@@ -127,7 +127,7 @@ class LessonReader {
     }
     for (const char* key : {"title", "minutes", "after"}) {
       if (!seen.contains(key))
-        fault(line().offset, "a head without \"" + std::string(key) + "\"",
+        fault(line().offset, "front matter without \"" + std::string(key) + "\"",
               "a line \"" + std::string(key) + ": …\"");
     }
     ++m_next;
@@ -429,7 +429,7 @@ class LessonReader {
             /*id:line-number-block*/ "a line number:, block: or choice: after the question",
             /*id:run-answers-number*/ "The run gives the answer, such as \"number: run 2: computed tokens\"");
     } else if (question.kind == Question::Kind::Choice && question.choices.size() < 2 && !m_isChoiceFaulty) {
-      fault(begin.offset, "one choice", "two or more");
+      fault(begin.offset, "one choice", /*id:two-choices*/ "two or more choices");
     }
     m_isChoiceFaulty = false;
     question.text = proseOf(text);

@@ -136,7 +136,7 @@ class LessonRunner {
     const std::stop_callback stopped(m_options.stop, [&handle] { handle.stop(); });
     while (!handle.waitFor(kPeriod)) takeEvents();
     takeEvents();
-    if (m_options.stop.stop_requested()) throw Failure(errorAt("lesson", "a stop", "its end"));
+    if (m_options.stop.stop_requested()) throw Failure(errorAt("lesson", "The lesson was stopped.", {}));
     handle.rethrow();
   }
 

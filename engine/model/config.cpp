@@ -35,7 +35,7 @@ constexpr const char* kFamilyDefaults = "the defaults of the model type";
 /// Returns the found part of an error for a name that is no computable family.
 std::string foundFor(const std::string& name, const JsonPlace& config) {
   const std::optional<std::string> reason = whyNotComputed(name, config);
-  return inQuotes(name) + (reason ? ", which is not computed: " + *reason : "");
+  return inQuotes(name) + (reason ? ", which Spanscope cannot compute: " + *reason : "");
 }
 
 /// Returns the family that the file names in one or two fields. Two fields must not differ.

@@ -136,7 +136,7 @@ ModelConfig configOf(const GgufFile& file) {
         architecture == nullptr ? std::nullopt : whyNotComputed(*architecture, metadata);
     throw Failure({metadata.file(), "general.architecture",
                    (architecture == nullptr ? "nothing" : checkpoint::inQuotes(*architecture)) +
-                       (reason ? ", which is not computed: " + *reason : ""),
+                       (reason ? ", which Spanscope cannot compute: " + *reason : ""),
                    ggufArchitectures()});
   }
   const GgufKeys keys(file, *architecture);

@@ -100,7 +100,8 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
         static_cast<std::int32_t>(fields.number("partial_rotary_factor", 0, 1, 1) * model.headSize / 2);
     if (rotated < 1) {
       throw fields.field("partial_rotary_factor")
-          .fail("no pair of " + counted(model.headSize, "element"), "at least one rotated pair");
+          .fail("no rotated pair in a head of " + counted(model.headSize, "element"),
+                "at least one rotated pair");
     }
     result.firstPairs = rotated == pairs ? 0 : rotated;
     result.linearFactor = fields.number("factor", 1e-3, kMaxRopeFactor, 1);
@@ -131,7 +132,8 @@ std::int32_t readTurned(const JsonPlace& fields, std::int32_t headSize) {
   const auto turned = static_cast<std::int32_t>(headSize * part);
   if (turned < 2 || turned % 2 != 0) {
     throw fields.field("partial_rotary_factor")
-        .fail(std::to_string(turned) + " of " + counted(headSize, "element"), "an even number of elements");
+        .fail(std::to_string(turned) + " rotated of " + counted(headSize, "element"),
+              "an even number of rotated elements, from 2");
   }
   return turned == headSize ? 0 : turned;
 }
@@ -167,7 +169,7 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double
   if (newer) {
     readScaling(config, *newer, model, stated);
     if (older && stated != result)
-      throw config.field("rope_parameters").fail("another scaling than in rope_scaling", "the same");
+      throw config.field("rope_parameters").fail("another scaling than in rope_scaling", "the same scaling");
     result = stated;
   }
 
@@ -176,7 +178,7 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double
     if (fields == nullptr || !fields->has("rope_theta")) continue;
     const double value = fields->number("rope_theta", 1, kMaxRopeTheta);
     if (base && value != *base)
-      throw fields->field("rope_theta").fail("two different values in the file", "the same");
+      throw fields->field("rope_theta").fail("two different values in the file", "equal values");
     base = value;
   }
   result.theta = base.value_or(theta);

@@ -347,8 +347,8 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
                  (surplus.size() == 1 ? "a tensor that the model does not use: "
                                       : /*id:tensors-model-no*/ "tensors that the model does not use: ") +
                      names,
-                 "only the tensors of " + config.architecture + " with " + counted(config.layers, "layer") +
-                     ", as config.json describes it"});
+                 "only the tensors that config.json describes: " + config.architecture + " with " +
+                     counted(config.layers, "layer")});
 }
 
 }  // namespace spanscope::model

@@ -170,7 +170,7 @@ class SafetensorsWeights final : public WeightSource {
       const auto found = file.tensors.find(tensor);
       if (found == file.tensors.end()) {
         throw Failure({path, checkpoint::inQuotes(tensor), "no such tensor",
-                       std::string("it here, as ") + kSafetensorsIndex + " says"});
+                       std::string("this tensor in this file, as in ") + kSafetensorsIndex});
       }
       m_tensors.emplace(tensor, Located{path, std::move(found->second)});
     }

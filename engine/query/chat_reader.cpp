@@ -107,20 +107,20 @@ class ChatReader {
     forgetNull(newerMaxTokens);
     if (!std::holds_alternative<Absent>(newerMaxTokens)) {
       if (!std::holds_alternative<Absent>(generate.settings.maxTokens)) {
-        m_walk.warning(maxTokensOffset, "max_tokens beside max_completion_tokens", "one of them",
-                       "max_tokens is ignored");
+        m_walk.warning(maxTokensOffset, "max_tokens beside max_completion_tokens", "one field",
+                       "Spanscope ignores max_tokens");
       }
       generate.settings.maxTokens = std::move(newerMaxTokens);
     }
     if (auto* join = std::get_if<Join>(&generate.input->value); join != nullptr && instructions)
       join->children.insert(join->children.begin(), std::move(*instructions));
     const bool isWarm = !std::holds_alternative<Absent>(generate.settings.temperature);
-    m_walk.warning(
-        begin, "a chat-completions request", "a query",
-        std::string(
-            /*id:read-generate-over*/ "The request is read as a generate node with a seq of its messages") +
-            (isWarm ? "" : /*id:temperature-query-without*/
-                 ", with the default temperature of 0.6"));
+    m_walk.warning(begin, "a chat-completions request", "a query",
+                   std::string(
+                       /*id:read-generate-over*/ "Spanscope reads the request as a generate node with a seq "
+                                                 "of messages") +
+                       (isWarm ? "" : /*id:temperature-query-without*/
+                            ", with the default temperature of 0.6"));
     node.value = std::move(generate);
     m_sources.close(entry, m_cursor.offset());
   }
@@ -144,7 +144,7 @@ class ChatReader {
       });
     }
     if (!m_cursor.stopped() && join.children.empty() && before == 0) {
-      m_walk.warning(begin, "no messages", "at least one", "the model continues without any text");
+      m_walk.warning(begin, "no messages", "at least one message", "the prompt is empty");
     }
     node.value = std::move(join);
     m_sources.close(entry, m_cursor.offset());
@@ -217,7 +217,7 @@ class ChatReader {
       if (name == "developer") {
         m_walk.warning(begin, "the role \"developer\"",
                        /*id:system-user-assistant*/ "system, user or assistant",
-                       /*id:read-system*/ "This role is read as system");
+                       /*id:read-system*/ "Spanscope reads this role as system");
       }
     } else if (name == "user" || name == "assistant") {
       role = name == "user" ? Role::User : Role::Assistant;
@@ -246,7 +246,7 @@ class ChatReader {
     }
     if (!m_cursor.stopped() && count > 1) {
       m_walk.warning(begin, std::to_string(count) + " parts of text", "one text",
-                     /*id:joined-line-breaks*/ "The parts are joined by line breaks");
+                     /*id:joined-line-breaks*/ "Spanscope joins the parts with line breaks");
     }
   }
 
@@ -303,7 +303,7 @@ class ChatReader {
   void leaveOut(const std::string& key, std::size_t offset) {
     m_walk.warning(offset, "the field " + inQuotes(key),
                    /*id:query-can-say*/ "a field that a query can express",
-                   /*id:left-out*/ "The field is left out");
+                   /*id:left-out*/ "Spanscope leaves out this field");
   }
 
   /// Whether the value requests an answer of text, like every query. If yes, skips the value.
@@ -404,7 +404,7 @@ void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node) {
   const std::size_t begin = walk.cursor().offset();
   reader.readMessages(node, {});
   walk.warning(begin, /*id:list-chat-messages*/ "a list of chat messages", "a query",
-               /*id:read-seq*/ "The list is read as a seq of messages");
+               /*id:read-seq*/ "Spanscope reads the list as a seq of messages");
 }
 
 }  // namespace spanscope::query

@@ -113,7 +113,7 @@ void QueryReader::readNode(Node& node, std::string step) {
           object.keyOffset,
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
           /*id:operator-each-object*/ "one operator in each object",
-          /*id:several-queries-stand*/ "Several queries are written as a list: {\"seq\": […]}");
+          /*id:several-queries-stand*/ "Write several queries as a list: {\"seq\": […]}");
     }
     // The query is already refused, but the reader also reports its other errors.
     Node unused;
@@ -176,8 +176,8 @@ void readChildren(const ReadContext& context, std::vector<Node>& children, const
     context.walk.within(index, [&] { context.nodes.readNode(children.back(), step + index); });
   }
   if (!cursor.stopped() && children.empty()) {
-    context.walk.warning(begin, std::string("a ") + context.key + " without queries", "at least one",
-                         "the node adds nothing to the prompt");
+    context.walk.warning(begin, std::string("a ") + context.key + " without queries",
+                         /*id:one-query-least*/ "at least one query", "the node adds nothing to the prompt");
   }
 }
 
@@ -195,17 +195,17 @@ void readTexts(const ReadContext& context, std::vector<std::string>& texts) {
     texts.emplace_back();
     context.walk.within(std::to_string(texts.size() - 1), [&] {
       if (kind == JsonKind::Object) {
-        context.walk.refuseValue("text",
-                                 std::string(/*id:the-inputs-of*/ "The inputs of a ") + context.key +
-                                     /*id:texts-each-becomes*/ " are texts; each becomes a user message");
+        context.walk.refuseValue(
+            "text", std::string(/*id:the-inputs-of*/ "The inputs of a ") + context.key +
+                        /*id:texts-each-becomes*/ " are texts. Each text becomes a user message");
       } else {
         readText(context.walk, texts.back(), "text");
       }
     });
   }
   if (!cursor.stopped() && texts.empty()) {
-    context.walk.warning(begin, std::string("a ") + context.key + " without inputs", "at least one",
-                         "the node adds nothing to the prompt");
+    context.walk.warning(begin, std::string("a ") + context.key + " without inputs",
+                         /*id:one-input-least*/ "at least one input", "the node adds nothing to the prompt");
   }
 }
 
@@ -267,7 +267,7 @@ void readDocumentContent(QueryWalk& walk, SourceDocument& document) {
 
 void readDocument(QueryWalk& walk, SourceDocument& document) {
   constexpr const char* kForm =
-      /*id:list-two-name*/ "a list of two: a name, and {\"Text\": …} or {\"Binary\": […]}";
+      /*id:list-two-name*/ "a list of two elements: a name, and {\"Text\": …} or {\"Binary\": […]}";
   if (walk.cursor().peek() != JsonKind::Array) {
     walk.refuseValue(kForm);
     return;

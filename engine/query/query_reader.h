@@ -193,9 +193,9 @@ class FieldsReader {
     const std::string name = std::string("\"") + field.name + "\"";
     const std::string olderName = "\"" + std::string(m_olderKey) + "\"";
     if (read.seen[*m_older] && older) {
-      walk.warning(olderOffset, olderName + " beside " + name, "one of them", olderName + " is ignored");
+      walk.warning(olderOffset, olderName + " beside " + name, "one field", "Spanscope ignores " + olderName);
     } else if (!read.seen[*m_older] && older) {
-      if (secondOffset) walk.error(*secondOffset, "the field " + olderName + " twice", "it once");
+      if (secondOffset) walk.error(*secondOffset, "the field " + olderName + " twice", "this field once");
       const ValueCursor::Mark end = cursor.mark();
       cursor.goTo(*older);
       walk.within(std::string(m_olderKey), [&] { readOlder(); });

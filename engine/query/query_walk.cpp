@@ -83,8 +83,8 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
   ++count;
   if (count > m_limits.maxDiagnostics) {
     if (severity == Severity::Warning || count > m_limits.maxDiagnostics + 1) return;
-    issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "none",
-             /*id:follows-not-read*/ "The rest was not read"};
+    issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "no errors",
+             /*id:follows-not-read*/ "Spanscope did not read the rest"};
     // The cursor may report issues while it is being made.
     if (m_cursor) m_cursor->stop();
   }
@@ -127,8 +127,8 @@ std::vector<Diagnostic> QueryWalk::takeDiagnostics() {
 bool QueryWalk::countNode(std::size_t offset) {
   if (m_cursor->stopped()) return false;
   if (++m_nodes <= m_limits.maxNodes) return true;
-  error(offset, "more nodes", "at most " + std::to_string(m_limits.maxNodes) + " in a query",
-        "the rest was not read");
+  error(offset, "too many nodes", "at most " + std::to_string(m_limits.maxNodes) + " nodes",
+        "Spanscope did not read the rest");
   m_cursor->stop();
   return false;
 }
@@ -149,7 +149,7 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   std::vector<std::string> names;
   for (const FieldReader& field : fields) names.emplace_back(field.name);
   const auto meant = nearestName(key, names);
-  std::string hint = "the field is ignored";
+  std::string hint = /*id:field-ignored*/ "Spanscope ignores this field";
   if (meant) hint += ". Did you mean \"" + *meant + "\"?";
   // Within a repeat, "g" is the key of the generate node itself. Elsewhere, "g" is the key of the operator.
   // Users thus easily write "g" twice.
@@ -179,7 +179,7 @@ void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const Oth
         read.seen[index] = true;
         field->read();
       } else {
-        walk.error(object.keyOffset, "the field " + inQuotes(key) + " twice", "it once");
+        walk.error(object.keyOffset, "the field " + inQuotes(key) + " twice", "this field once");
         walk.cursor().skipValue();
       }
     });
@@ -270,7 +270,7 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
   walk.error(begin, "the text " + inQuotes(text), expected,
              isJsonNumber(text) ? /*id:write-without-quotes*/ "Write the number without quotes"
-                                : /*id:parameter-written-name*/ "A parameter is written \"{name}\"");
+                                : /*id:parameter-written-name*/ "Write a parameter as \"{name}\"");
   return std::nullopt;
 }
 
@@ -328,7 +328,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   const std::string found = "the number " + cutText(number, kShownCharacters);
   if (std::isinf(value)) {
     walk.warning(begin, found, /*id:temperature-bit-float*/ "a temperature that a 32-bit float can hold",
-                 /*id:read-infinite*/ "The number is read as infinite");
+                 /*id:read-infinite*/ "Spanscope reads the number as infinite");
   } else if (value < 0) {
     walk.warning(begin, found, "a temperature of 0 or more");
   }

@@ -433,7 +433,7 @@ class ValueReader {
 
 GgufHead readGgufHead(GgufReader& reader) {
   constexpr std::uint64_t kMagic = 0x46554747;  // "GGUF"
-  if (reader.integer(4) != kMagic) throw reader.fail("other bytes", "\"GGUF\"");
+  if (reader.integer(4) != kMagic) throw reader.fail("other first bytes", "\"GGUF\"");
   const std::uint64_t version = reader.integer(4);
   if (version != 2 && version != 3) {
     throw reader.fail("the version " + std::to_string(version), "the version 2 or 3, little-endian");

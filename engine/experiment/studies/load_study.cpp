@@ -32,7 +32,7 @@ constexpr std::array kMeasures = {
 std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
   const std::filesystem::path asked = textOf(result.request, "folder");
   if (asked.empty() && model.scratch.empty())
-    throw Failure(errorAt("folder", "no folder, and no folder for caches",
+    throw Failure(errorAt("folder", "no folder for the stored blocks",
                           "a folder in which blocks may be stored temporarily"));
   std::error_code error;
   if (!asked.empty() && !std::filesystem::is_directory(asked, error))
@@ -51,9 +51,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   Study study(result, model, report, stop);
   study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
-      "On disk: the file is in the system's page cache. Cold disk: the system was asked to drop the file "
-      "from its page cache. "
-      "The last token of a document is always computed.");
+      "On disk: the file is in the system's page cache. Cold disk: Spanscope asked the system to drop the "
+      "file from its page cache. The last token of a document is always computed.");
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
     LoadOptions options{.tokens = tokens,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{"tokens", forTranslation("Experiments", "Tokens per document"),
-                    forTranslation("Experiments", "Made-up documents from short to long"),
+                    forTranslation("Experiments", "Generated documents, from short to long"),
                     "64,128,256,512,1024", FieldKind::Numbers, 1, 65'536},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments", "Number of documents that change places"), "2",

@@ -229,7 +229,7 @@ constexpr std::array<std::string_view, 5> kClassEndings = {"forcausallm", "forco
                                                            "lmheadmodel", "formaskedlm", "model"};
 
 std::string stateText(const std::optional<StateLayers>& state) {
-  std::string text = /*id:keeps-running-state*/ "it keeps a running state in ";
+  std::string text = /*id:keeps-running-state*/ "the model keeps a running state in ";
   text += !state                      ? /*id:some-layers*/ "some of its layers"
           : state->with == state->all ? "all of its " + counted(state->all, "layer")
                                       : std::to_string(state->with) + " of " + counted(state->all, "layer");
@@ -259,35 +259,37 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::RunningState:
       return stateText(state);
     case NotComputed::LatentAttention:
-      return "it stores a compressed form of keys and values (latent attention), which Spanscope does not "
-             "support yet";
+      return "the model stores a compressed form of keys and values (latent attention), which Spanscope does "
+             "not support yet";
     case NotComputed::LearnedPositions:
-      return "positions are learned vectors that are part of its tokens, so a stored span cannot be "
+      return "positions are learned vectors that are part of the tokens, so a stored span cannot be "
              "relocated to another position";
     case NotComputed::PositionBias:
-      return "positions are a bias on its scores, which Spanscope does not support yet";
+      return "positions are a bias on attention scores, which Spanscope does not support yet";
     case NotComputed::PositionScale:
       return /*id:scales-queries-position*/
-          "it scales query vectors by their absolute position, which Spanscope does not support yet. A "
+          "the model scales query vectors by their absolute position, which Spanscope does not support yet. "
+          "A "
           "relocated span is exact only within the context length of pre-training";
     case NotComputed::Encoder:
       return /*id:encoder-reads-ahead*/
-          "its tokens attend to later tokens, so no part of a text can be stored and continued";
+          "tokens attend to later tokens, so no part of a text can be stored and continued";
     case NotComputed::Diffusion:
-      return "it samples tokens in any order and attends to later tokens, so nothing can be stored and "
+      return "the model samples tokens in any order and attends to later tokens, so nothing can be stored "
+             "and "
              "continued";
     case NotComputed::Experts:
       return /*id:router-chooses-among*/
           "a router chooses among experts for each token, which Spanscope does not support yet";
     case NotComputed::SharedLayers:
-      return "some of its layers read keys and values of other layers, which Spanscope does not support yet";
+      return "some layers read keys and values of other layers, which Spanscope does not support yet";
     case NotComputed::Media:
       return /*id:model-pictures-sound*/
-          "it is a model of pictures or sound, and its part for text cannot be used alone yet";
+          "this is a model of pictures or sound, and its part for text cannot be used alone yet";
     case NotComputed::NotYet:
       break;
   }
-  return "it is a decoder whose spans could be relocated, but Spanscope does not support the model yet";
+  return "this is a decoder whose spans could be relocated, but Spanscope does not support the model yet";
 }
 
 // Returns the reason why an architecture is not computed, with the layers that a file describes.

@@ -78,7 +78,7 @@ std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) co
   if (stream.bad()) return notGiven(path, " that cannot be read to its end", "a file that may be read");
   if (bytes.size() > kMaxFileBytes) {
     return notGiven(path, " of more than " + std::to_string(kMaxFileBytes) + " bytes",
-                    "at most " + std::to_string(kMaxFileBytes));
+                    "at most " + std::to_string(kMaxFileBytes) + " bytes");
   }
   return bytes;
 }
@@ -119,7 +119,7 @@ class Walk {
     for (; !error && at != fs::directory_iterator(); at.increment(error)) {
       if (++m_visited > kMaxVisitedEntries) {
         return listNotGiven(m_asked, ", with more than " + std::to_string(kMaxVisitedEntries) + " entries",
-                            "fewer");
+                            "fewer entries");
       }
       std::string name = at->path().filename().string();
       if (name.starts_with('.')) continue;
@@ -140,7 +140,7 @@ class Walk {
         if (result.paths.size() == kMaxListedFiles) {
           return listNotGiven(m_asked,
                               ", which matches more than " + std::to_string(kMaxListedFiles) + " files",
-                              "at most " + std::to_string(kMaxListedFiles));
+                              "at most " + std::to_string(kMaxListedFiles) + " files");
         }
         result.paths.push_back(path);
       } else if (depth == kMaxFolderDepth) {

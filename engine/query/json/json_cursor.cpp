@@ -28,7 +28,7 @@ std::string hexOf(unsigned code) {
 
 /// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
-  if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "Text is written in double quotes";
+  if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "Write text in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
   if (rest.starts_with('+')) return /*id:number-no-plus*/ "A number does not begin with a plus sign";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
@@ -103,7 +103,7 @@ std::string JsonCursor::readString() {
     } else if (c == '\n' || c == '\r') {
       // Probably the closing quote is missing. The reader would then misread the rest of the document.
       fail(/*id:closing-double-quote-same*/ "a closing double quote on the same line",
-           /*id:line-break-within*/ "A line break within text is written \\n");
+           /*id:line-break-within*/ "Write a line break within text as \\n");
     } else {
       const std::string escape = c == '\t' ? "\\t" : "\\u" + hexOf(static_cast<unsigned char>(c));
       m_listener.jsonIssue({m_offset, /*id:control-character-within*/ "a control character within text",
@@ -133,7 +133,7 @@ void JsonCursor::readEscape(std::string& value) {
   }
   m_listener.jsonIssue({begin, /*id:backslash-begins-no*/ "a backslash that begins no escape",
                         "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
-                        /*id:backslash-itself-written*/ "A backslash itself is written \\\\"});
+                        /*id:backslash-itself-written*/ "To write a backslash, double it: \\\\"});
 }
 
 void JsonCursor::readUnicodeEscape(std::string& value) {
@@ -201,16 +201,15 @@ std::string_view JsonCursor::readNumber() {
   if (!isJsonNumber(number)) {
     const std::string_view digits = number.substr(number.starts_with('-') ? 1 : 0);
     const bool hasLeadingZero = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    failWith({m_offset, inQuotes(wordAt(rest)), /*id:number-such-e*/ "a number such as 12, -3, 0.5 or 1e-3",
-              hasLeadingZero
-                  ? /*id:number-not-begin*/ "A number does not begin with a zero before other digits"
-                  : ""});
+    failWith(
+        {m_offset, inQuotes(wordAt(rest)), /*id:number-such-e*/ "a number such as 12, -3, 0.5 or 1e-3",
+         hasLeadingZero ? /*id:number-not-begin*/ "Remove the zeros at the beginning of the number" : ""});
     return "0";
   }
   if (!isInDoubleRange(number)) {
     m_listener.jsonIssue({m_offset, "the number " + cutText(number, kShownCharacters),
                           /*id:number-bit-float*/ "a number that a 64-bit float can hold",
-                          /*id:largest-about-e*/ "The largest is about 1.8e308"});
+                          /*id:largest-about-e*/ "The largest possible number is about 1.8e308"});
   }
   m_offset += number.size();
   return number;
@@ -294,7 +293,7 @@ bool JsonCursor::readKey(std::string& key) {
     const bool isWord =
         !atEnd() && m_text[m_offset] != '{' && m_text[m_offset] != '[' && m_text[m_offset] != ',';
     fail(/*id:key-double-quotes*/ "a key in double quotes",
-         isWord ? /*id:keys-stand-double*/ "Keys are written in double quotes" : "");
+         isWord ? /*id:keys-stand-double*/ "Write keys in double quotes" : "");
     return false;
   }
   key = readString();

@@ -313,7 +313,7 @@ class Reader {
     if (m_offset < m_text.size()) {
       const bool isClosing = m_text[m_offset] == ')';
       fail({m_offset, isClosing ? "a ) that closes nothing" : "a second form", "one form",
-            isClosing ? "" : /*id:several-queries-stand-seq*/ "Several queries are written in (seq …)"});
+            isClosing ? "" : /*id:several-queries-stand-seq*/ "Write several queries in (seq …)"});
     }
     return form;
   }
@@ -335,7 +335,7 @@ class Reader {
   /// Call this only if the next character is neither white space nor the end.
   void readForm(LispForm& form, std::size_t depth) {
     if (++m_forms > m_limits.maxForms) {
-      fail({m_offset, "one more form", "at most " + std::to_string(m_limits.maxForms), {}});
+      fail({m_offset, "too many forms", "at most " + std::to_string(m_limits.maxForms) + " forms", {}});
       return;
     }
     form.range.begin = m_offset;
@@ -428,7 +428,7 @@ class Reader {
     } else {
       issues.push_back({begin, "a backslash that begins no escape",
                         "one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX \\u{XXXX}",
-                        "a backslash itself is written \\\\"});
+                        "to write a backslash, double it: \\\\"});
     }
   }
 

@@ -102,10 +102,10 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
   error(form.range, "the name " + inQuotes(form.text) + /*id:no-value*/ ", which has no value here",
         /*id:text-double-quotes*/
         "text in double quotes, a number, a form or a name from foreach or lambda",
-        isOperation ? "a form is written in parentheses"
+        isOperation ? "write a form in parentheses"
         : parameterName(form.text)
-            ? /*id:parameter-stands-double*/ "A parameter is written in double quotes: " + inQuotes(form.text)
-            : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
+            ? /*id:parameter-stands-double*/ "Write a parameter in double quotes: " + inQuotes(form.text)
+            : "write a parameter as \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
 
@@ -115,7 +115,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
           form.children.empty() ? "an empty list"
                                 : /*id:list-not-begin*/ "a list that does not begin with a name",
           /*id:form-such-user*/ "a form, such as (user \"text\")",
-          form.children.empty() ? "" : /*id:list-values-written*/ "A list of values is written (list …)");
+          form.children.empty() ? "" : /*id:list-values-written*/ "Write a list of values as (list …)");
     return std::nullopt;
   }
   const LispForm& head = form.children.front();
@@ -169,8 +169,7 @@ std::optional<LispQuery> LispEvaluator::queryOf(const Maybe& value) {
   if (const auto* query = value->as<LispQuery>()) return *query;
   if (const auto* text = value->as<std::string>()) return message(Role::User, *text, value->range);
   if (const auto* sugar = value->as<LispSugar>()) return assembled(sugar->node, {}, value->range);
-  wrongKind(*value, "a query",
-            value->as<LispList>() != nullptr ? "a list of queries is written (seq …)" : "");
+  wrongKind(*value, "a query", value->as<LispList>() != nullptr ? "write a list of queries as (seq …)" : "");
   return std::nullopt;
 }
 
@@ -180,9 +179,10 @@ std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char*
   const auto* sugar = value->as<LispSugar>();
   if (sugar == nullptr) {
     const bool isNumber = value->as<LispNumber>() != nullptr;
-    wrongKind(
-        *value, expected,
-        isNumber ? /*id:lisp-text-in-quotes*/ "Text is written in double quotes, or made by (format …)" : "");
+    wrongKind(*value, expected,
+              isNumber
+                  ? /*id:lisp-text-in-quotes*/ "Write text in double quotes, or make text with (format …)"
+                  : "");
     return std::nullopt;
   }
   if (m_surroundings == nullptr) {
@@ -232,7 +232,7 @@ bool LispEvaluator::spend(std::size_t steps, SourceRange range) {
   if (m_stopped) return false;
   m_steps += steps;
   if (m_steps <= kMaxLispSteps) return true;
-  error(range, "more steps", "at most " + std::to_string(kMaxLispSteps) + " steps",
+  error(range, "too many steps", "at most " + std::to_string(kMaxLispSteps) + " steps",
         "a loop repeats too often");
   m_stopped = true;
   return false;
@@ -243,7 +243,7 @@ bool LispEvaluator::spendText(std::size_t bytes, SourceRange range) {
   if (!spend(bytes / kBytesOfStep, range)) return false;
   m_bytes += bytes;
   if (m_bytes <= m_limits.maxBytes) return true;
-  error(range, "more text", "at most " + std::to_string(m_limits.maxBytes) + " bytes in all");
+  error(range, "too much text", "at most " + std::to_string(m_limits.maxBytes) + " bytes in all");
   m_stopped = true;
   return false;
 }
@@ -275,8 +275,8 @@ void LispEvaluator::error(SourceRange range, std::string found, std::string expe
   if (++m_errors > m_limits.maxDiagnostics) {
     m_stopped = true;
     diagnostic.found = "more than " + std::to_string(m_limits.maxDiagnostics) + " errors";
-    diagnostic.expected = "none";
-    diagnostic.hint = "the rest was not read";
+    diagnostic.expected = "no errors";
+    diagnostic.hint = "Spanscope did not read the rest";
   }
   m_diagnostics.push_back(std::move(diagnostic));
 }

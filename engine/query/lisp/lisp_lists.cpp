@@ -45,7 +45,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
 
 LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
   warning(call.form.range, "the older name \"read\"", "(ask text)",
-          /*id:it-is-read-as*/ "The form is read as (ask text)");
+          /*id:it-is-read-as*/ "Spanscope reads the form as (ask text)");
   return sugar(call, "ask");
 }
 
@@ -245,7 +245,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       if (names == nullptr) {
         error(range, "the placeholder " + inQuotes("{" + *name + "}"),
               /*id:name-foreach-lambda*/ "a name from foreach or lambda",
-              "a parameter is written \"{{" + cutText(*name, 40) + "}}\" here");
+              "write a parameter as \"{{" + cutText(*name, 40) + "}}\" here");
         return std::nullopt;
       }
       text = shown(*names->value, placeholder.debug);
@@ -266,7 +266,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
   std::string wrong;
   auto text = rustFormat(*format, show, wrong);
   if (!wrong.empty())
-    error(range, wrong, "{}, {name} or {0}, with :? or without", "a brace itself is written {{ or }}");
+    error(range, wrong, "{}, {name} or {0}, with :? or without", "to write a brace, double it: {{ or }}");
   if (!text) return std::nullopt;
   const auto unused = std::ranges::find(used, false);
   if (unused != used.end()) {

@@ -188,7 +188,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   query.node.value = std::move(op);
   warning(call.form.range, /*id:older-form*/ "an older form of " + name,
           "(" + name + " n model input [temperature [max_tokens]])",
-          /*id:it-is-read*/ "Spanscope reads the form as a " + name + " of this generate node");
+          /*id:it-is-read*/ "Spanscope reads the form as a " + name + " of this node");
   return finish(std::move(query), call.form.range);
 }
 
@@ -275,7 +275,7 @@ LispQuery LispEvaluator::join(JoinKind kind, std::vector<LispQuery> children, So
 LispEvaluator::Maybe LispEvaluator::finish(LispQuery query, SourceRange range) {
   if (query.containers > m_limits.maxDepth) {
     error(range, "a query of " + std::to_string(query.containers) + " nested containers",
-          "at most " + std::to_string(m_limits.maxDepth), "counted as in JSON");
+          "at most " + std::to_string(m_limits.maxDepth), "Spanscope counts containers as in JSON");
     return std::nullopt;
   }
   if (query.nodes > m_limits.maxNodes) {
@@ -338,7 +338,7 @@ bool LispEvaluator::setTemperature(const Maybe& value, GenerateSettings& setting
     settings.temperature = Parameter{std::move(*name)};
   } else {
     wrongKind(*value, /*id:temperature-number-none*/ "a temperature: a number, or none",
-              text != nullptr ? "a parameter is written \"{name}\"" : "");
+              text != nullptr ? "write a parameter as \"{name}\"" : "");
     return false;
   }
   return true;
@@ -385,7 +385,7 @@ std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call,
   const auto shown = [&](std::size_t i) { return quotedIfBare(call.argument(i)); };
   warning(call.form.range, /*id:older-form-g*/ "an older form of g, with max_tokens before temperature",
           "(g model input [temperature [max_tokens]])",
-          /*id:read-g*/ "The form is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
+          /*id:read-g*/ "Spanscope reads the form as (g … " + shown(first + 1) + " " + shown(first) + ")");
   return settings;
 }
 

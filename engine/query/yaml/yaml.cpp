@@ -69,7 +69,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   *second,
                                   /*id:second-document*/ "a second YAML document",
                                   "one YAML document",
-                                  /*id:first-read*/ "Only the first YAML document is read"});
+                                  /*id:first-read*/ "Spanscope reads only the first YAML document"});
   }
   return result;
 }
@@ -83,7 +83,7 @@ class Remarks {
   void node(const NodePath& path, const Node& node) {
     if (!isSugar(node)) return;
     add(path, std::string("the operator \"") + operatorName(node) + "\"", "an operator that IBM/spnl knows",
-        "Spanscope replaces this operator before the program sends a query");
+        "Spanscope replaces this operator before it sends a query");
   }
   void text(const NodePath& /*node*/, const std::string& pointer, const std::string& text) {
     if (!mayBeMisreadInYaml(text)) return;

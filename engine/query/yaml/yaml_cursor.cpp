@@ -276,7 +276,7 @@ void YamlCursor::check(const std::string& text) {
 void YamlCursor::refuseAt(std::size_t offset, const std::string& reason) {
   const bool isOpen = offset >= m_text.size();
   refuse({offset, describeAt(m_text, offset), "YAML",
-          isOpen ? /*id:something-not-closed*/ "Something is not closed: a quote or a bracket" : reason});
+          isOpen ? /*id:something-not-closed*/ "A quote or a bracket is not closed" : reason});
 }
 
 void YamlCursor::refuse(JsonIssue issue) {
@@ -453,7 +453,7 @@ std::string YamlCursor::textHint(JsonKind kind) const {
     case JsonKind::False:
     case JsonKind::True:
     case JsonKind::Number:
-      return /*id:text-stands-quotes*/ "Text like this is written in quotes";
+      return /*id:text-stands-quotes*/ "Write text like this in quotes";
     default:
       return {};
   }

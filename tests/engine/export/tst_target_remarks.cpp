@@ -99,7 +99,7 @@ void TestTargetRemarks::table_data() {
   row("not a generate", R"({"plus":[{"user":"a"}]})", "begins with plus", "----R--");
   row("nothing generates", R"({"user":"a"})", "<no-generate-repeat>", "---R--R");
   row("inner generate", generate("{\"seq\":[" + inner + "]}"), "another generate", "----RD-");
-  row("inner generate, the outer call", generate("{\"seq\":[" + inner + "]}"), "This generate is not written",
+  row("inner generate, the outer call", generate("{\"seq\":[" + inner + "]}"), "<call-withheld> generate",
       "---D--D");
   row("inner prompt under plus", generate("{\"plus\":[" + inner + "]}"), "<shared-prompt>", "-----D-");
   row("inner prompt of another model", generate("{\"plus\":[" + inner + "]}", "spnl/other"),

@@ -225,7 +225,7 @@ void TestLessonReader::faults_data() {
   row("head without end", "---\ntitle: A\n",
       "1:1: Spanscope found <head-without-end>, but needs <line-after-front-matter>");
   row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
-      "4:1: Spanscope found a head without \"after\", but needs a line \"after: …\"");
+      "4:1: Spanscope found front matter without \"after\", but needs a line \"after: …\"");
   row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
       "2:1: Spanscope found the word \"titel\", but needs <title-minutes-after>");
   row("word twice", "---\ntitle: A\ntitle: B\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
@@ -272,7 +272,8 @@ void TestLessonReader::faults_data() {
   row("condition without text", step + "\n```when\nrun 1: blocks = 2\n```\n",
       "11:1: Spanscope found <when-without-text>, but needs <text-after-condition>");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
-      "10:1: Spanscope found <question-without-answer>, but needs <line-number-block>. <run-answers-number>.");
+      "10:1: Spanscope found <question-without-answer>, but needs <line-number-block>. "
+      "<run-answers-number>.");
   row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
       "10:1: Spanscope found <question-without-text>, but needs <question-above-answer>");
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
@@ -284,7 +285,7 @@ void TestLessonReader::faults_data() {
   row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
       "13:1: Spanscope found a second answer, but needs <answer-several-lines>");
   row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
-      "10:1: Spanscope found one choice, but needs two or more");
+      "10:1: Spanscope found one choice, but needs <two-choices>");
   row("choice without a bar", step + "\n```question\nWhich?\nchoice: a\nchoice: b | run 1: blocks = 1\n```\n",
       "12:9: Spanscope found \"a\", but needs <text-comparison-makes>");
   row("bytes", QString::fromLatin1("\xff"), "");

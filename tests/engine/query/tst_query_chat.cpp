@@ -127,9 +127,8 @@ void TestQueryChat::chats_data() {
       R"({"model":"m","max_tokens":7,"messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"temperature":0})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"max_tokens":5,"temperature":0.0}})",
       request +
-          "warning 1:27: Spanscope found max_tokens beside max_completion_tokens, but expects one of them. "
-          "max_tokens "
-          "is ignored.\n");
+          "warning 1:27: Spanscope found max_tokens beside max_completion_tokens, but expects one field. "
+          "Spanscope ignores max_tokens.\n");
   row("what says nothing",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"n":1,"top_p":1.0,"tools":[],)"
       R"("stream":false,"presence_penalty":0,"frequency_penalty":0.0,"logprobs":false,"response_format":null})",

@@ -132,7 +132,7 @@ void TestQueryErrors::diagnostics_data() {
   row("a model that is null", R"({"g":{"model":null,"input":{"user":"x"}}})",
       "1:15: /g/model: Spanscope found null, but needs <name-model>\n");
   row("a field twice", R"({"g":{"model":"m","model":"n","input":{"user":"x"}}})",
-      "1:19: /g/model: Spanscope found the field \"model\" twice, but needs it once\n");
+      "1:19: /g/model: Spanscope found the field \"model\" twice, but needs this field once\n");
   maxTokens("a fraction", "1.5", "the number 1.5", ". <write-without-fraction>.");
   maxTokens("a whole fraction", "1.0", "the number 1.0", ". <write-without-fraction>.");
   maxTokens("an exponent", "1e2", "the number 1e2", ". <write-without-fraction>.");
@@ -165,8 +165,8 @@ void TestQueryErrors::diagnostics_data() {
       "1:22: /repeat/g: Spanscope found no field \"model\", but needs \"model\": <name-model>\n"
       "1:22: /repeat/g: Spanscope found "
       "no field \"input\", but needs \"input\": …\nwarning 1:23: /repeat/g/g: Spanscope found the "
-      "unknown field \"g\", but expects one of model, max_tokens, temperature and input. The field is "
-      "ignored<fields-generate-stand>.\n");
+      "unknown field \"g\", but expects one of model, max_tokens, temperature and input. "
+      "<field-ignored><fields-generate-stand>.\n");
   row("an older repeat of a message", R"({"repeat":{"n":2,"query":{"user":"x"}}})",
       "1:27: /repeat/query/user: Spanscope found the key \"user\", but needs a generate node: {\"g\": {…}}. "
       "<generate-can-repeated>.\n");
@@ -176,7 +176,7 @@ void TestQueryErrors::diagnostics_data() {
       "1:26: /repeat/query: Spanscope found an empty object, but needs a generate node: {\"g\": {…}}\n");
   row("an older repeat, twice",
       R"({"repeat":{"n":2,"query":{"g":{"model":"m","input":{"user":"x"}}},"query":0}})",
-      "1:67: /repeat: Spanscope found the field \"query\" twice, but needs it once\n");
+      "1:67: /repeat: Spanscope found the field \"query\" twice, but needs this field once\n");
   row("an older repeat with errors",
       R"({"repeat":{"query":{"g":{"model":"\x","input":{"user":1e999}}},"n":-1}})",
       "1:35: /repeat/query/g/model: Spanscope found <backslash-begins-no>, but needs one of \\\" \\\\ \\/ "
@@ -195,9 +195,7 @@ void TestQueryErrors::diagnostics_data() {
   row("a map without metadata", R"({"map":{"model":"m","inputs":["a"]}})",
       "1:8: /map: Spanscope found no field \"metadata\", but needs \"metadata\": …\n"
       "warning 1:9: /map/model: Spanscope found the unknown field \"model\", but expects one of metadata and "
-      "inputs. The field "
-      "is "
-      "ignored.\n");
+      "inputs. <field-ignored>.\n");
   row("half a zip", R"({"zip":[{"user":"a"}]})",
       "1:8: /zip: Spanscope found <list-without> second, but needs a list of first and second\n");
   row("a document of an unknown kind",
@@ -255,7 +253,7 @@ void TestQueryErrors::diagnostics_data() {
   row("Python's true", R"({"g":{"model":"m","input":{"user":"x"},"x":True}})",
       "warning 1:40: /g/x: Spanscope found the unknown field \"x\", but expects one of model, max_tokens, "
       "temperature and "
-      "input. The field is ignored.\n"
+      "input. <field-ignored>.\n"
       "1:44: /g/x: Spanscope found \"True\", but needs a value. <json-writes-true>.\n");
   row("not a number", R"({"user":NaN})",
       "1:9: /user: Spanscope found \"NaN\", but needs a value. <json-numbers-no>.\n");
@@ -282,10 +280,10 @@ void TestQueryErrors::diagnostics_data() {
 
   // Advice on queries that are read.
   row("an empty plus", R"({"plus":[]})",
-      "warning 1:9: /plus: Spanscope found a plus without queries, but expects at least one. "
+      "warning 1:9: /plus: Spanscope found a plus without queries, but expects <one-query-least>. "
       "<node-adds-nothing>.\n");
   row("an empty cross", R"({"cross":[]})",
-      "warning 1:10: /cross: Spanscope found a cross without queries, but expects at least one. "
+      "warning 1:10: /cross: Spanscope found a cross without queries, but expects <one-query-least>. "
       "<node-adds-nothing>.\n");
   row("an empty input", R"({"g":{"model":"m","input":{"user":""}}})",
       "warning 1:27: /g/input: Spanscope found … <generates-without-prompt>.\n");
@@ -295,19 +293,19 @@ void TestQueryErrors::diagnostics_data() {
       "warning 1:16: /repeat/n: Spanscope found a repeat of 0 times, but expects at least 1. "
       "<node-adds-nothing>.\n");
   row("no inputs", R"({"map":[["m"],[]]})",
-      "warning 1:15: /map/1: Spanscope found a map without inputs, but expects at least one. "
+      "warning 1:15: /map/1: Spanscope found a map without inputs, but expects <one-input-least>. "
       "<node-adds-nothing>.\n");
   row("an unknown field", R"({"g":{"model":"m","input":{"user":"x"},"maxTokens":5,"top_p":1}})",
       "warning 1:40: /g/maxTokens: Spanscope found the unknown field \"maxTokens\", but expects one of "
       "model, max_tokens, "
-      "temperature and input. The field is ignored. Did you mean \"max_tokens\"?\n"
+      "temperature and input. <field-ignored>. Did you mean \"max_tokens\"?\n"
       "warning 1:54: /g/top_p: Spanscope found the unknown field \"top_p\", but expects one of model, "
       "max_tokens, "
       "temperature and "
-      "input. The field is ignored.\n");
+      "input. <field-ignored>.\n");
   row("both forms of a repeat", R"({"repeat":{"n":1,"query":3,"g":{"model":"m","input":{"user":"x"}}}})",
-      "warning 1:18: /repeat: Spanscope found \"query\" beside \"g\", but expects one of them. \"query\" is "
-      "ignored.\n");
+      "warning 1:18: /repeat: Spanscope found \"query\" beside \"g\", but expects one field. "
+      "Spanscope ignores \"query\".\n");
   row("no model", R"({"g":{"model":"","input":{"user":"x"}}})", "");
   row("an infinite temperature", R"({"g":{"model":"m","input":{"user":"x"},"temperature":3.4e39}})",
       "warning 1:54: /g/temperature: Spanscope found the number 3.4e39, but expects <temperature-bit-float>. "

@@ -467,7 +467,7 @@ void TestQueryJson::nodeLimit() {
   QCOMPARE(many.diagnostics[0].pointer, std::string("/seq/3"));
   QCOMPARE(
       many.diagnostics[0].message(),
-      worded(std::string("Spanscope found more nodes, but needs at most 4 in a query. <follows-not-read>.")));
+      worded(std::string("Spanscope found too many nodes, but needs at most 4 nodes. <follows-not-read>.")));
   QVERIFY(parseJson(R"({"map":[["m"],["a","b","c"]]})", limits).query.has_value());
   QVERIFY(!parseJson(R"({"map":[["m"],["a","b","c","d"]]})", limits).query.has_value());
 }
@@ -490,8 +490,9 @@ void TestQueryJson::diagnosticLimit() {
   QVERIFY(!many.query.has_value());
   QCOMPARE(many.diagnostics.size(), std::size_t{101});
   QCOMPARE(many.diagnostics[99].pointer, std::string("/seq/99"));
-  QCOMPARE(many.diagnostics.back().message(),
-           worded(std::string("Spanscope found more than 100 errors, but needs none. <follows-not-read>.")));
+  QCOMPARE(
+      many.diagnostics.back().message(),
+      worded(std::string("Spanscope found more than 100 errors, but needs no errors. <follows-not-read>.")));
 
   text = R"({"seq":[)";
   for (int i = 0; i < 1000; ++i) text += i == 0 ? R"({"plus":[]})" : R"(,{"plus":[]})";

@@ -192,7 +192,7 @@ void TestQueryLisp::olderForms_data() {
   const std::string repeated =
       ": Spanscope found <older-form> repeat, but expects (repeat n model input [temperature [max_tokens]]). "
       "<it-is-read> "
-      "repeat of this generate node.\n";
+      "repeat of this node.\n";
   const char* const plain = R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}})";
   row("a flag", R"((g "m" "x" 0 0.0 #f))", plain, read("1:1", "0.0 0").c_str());
   row("a flag behind numbers that both orders take", R"((g "m" "x" 7 1 #f))",
