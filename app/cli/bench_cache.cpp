@@ -114,7 +114,8 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
       "last are loaded. Medians of " +
       std::to_string(options.load.repeats) + "\n\n" + table.text() +
       "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the file is in the "
-      "system's page cache.\n  Cold disk: the system was asked to drop the file from its page cache.\n  "
+      "system's page cache.\n  Cold disk: Spanscope asked the system to drop the file from its page cache.\n "
+      " "
       "Store: time to write the file, including the wait for the disk.\n";
   if (isWorse)
     text +=

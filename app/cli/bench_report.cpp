@@ -80,7 +80,7 @@ void makeFolder(const std::filesystem::path& folder) {
   throw OutputFailure({.file = folder.string(),
                        .place = {},
                        .found = error.message(),
-                       .expected = "a folder, or a path where one can be created"});
+                       .expected = "a folder, or a path where a folder can be created"});
 }
 
 void showProgress(const Context& context, const std::string& text) {

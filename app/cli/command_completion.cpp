@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kBash = R"(# Completion of spanq for bash, as "spanq completion bash" writes it.
 _spanq() {
   local lines action program=${COMP_WORDS[0]/#\~/$HOME} current=${COMP_WORDS[COMP_CWORD]}
-  # Bash divides words at "=".
+  # Bash splits words at "=".
   [[ $current == = ]] && current=
   mapfile -t lines < <("$program" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   COMPREPLY=()
@@ -34,7 +34,7 @@ _spanq() {
     words) COMPREPLY=("${lines[@]:1}") && COMPREPLY=("${COMPREPLY[@]%%$'\t'*}") ;;
     files | folders)
       [[ ${lines[0]} == files ]] && action=-f || action=-d
-      # Fails where this is called by hand.
+      # This line fails if a user calls the function directly.
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen "$action" -- "$current")
       ;;
@@ -61,7 +61,7 @@ _spanq() {
   esac
 }
 
-# In $fpath this file is the function itself. A shell that reads it with "source" only learns about it.
+# In $fpath, this file is the function itself. With "source", the shell only registers the function.
 if [[ $funcstack[1] == _spanq ]]; then
   _spanq "$@"
 else
@@ -307,8 +307,8 @@ std::string completeWords(const CLI::App& app, const std::vector<std::string>& w
 }
 
 void addCompletion(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "completion", "Write the script for a shell to complete commands, options and values");
+  CLI::App* command =
+      app.add_subcommand("completion", "Write a shell script that completes commands, options and values");
   command->footer(
       "Examples:\n"
       "  source <(spanq completion bash)\n"

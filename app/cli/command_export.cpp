@@ -105,7 +105,7 @@ void check(const CLI::App& command, const ExportCommandOptions& options) {
     throw CLI::ValidationError("--stage",
                                "lowered bodies are JSON: use " + targetWords(ExportOption::Lowering));
   if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
-    throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
+    throw CLI::ValidationError("--to tokens", "this form needs --tokenizer and --pad");
   if (!target.isWhole() && options.stage != "read") {
     throw CLI::ValidationError("--stage", isTokens ? /*id:tokens-as-read*/ "tokens need the unchanged query"
                                                    : "requests need the unchanged query");

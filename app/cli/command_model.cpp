@@ -184,7 +184,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   if (own.source)
     text += "\nThe chat template of " + own.source->file +
             (own.found ? /*id:known-marks-alone*/ " is known only by its delimiters" : " is unknown") +
-            ". It says:\n\n" + own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
+            ". The template:\n\n" + own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
   if (own.tokenizer == nullptr) return text;
   std::string fitting;
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
@@ -242,7 +242,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["attention"] = model::attentionText(config);
   json["moved_spans"] = model::relocationText(config);
   json["tied_embeddings"] = config.tiedEmbeddings;
-  if (config.lacksHead) json["head"] = "missing in the files, so the token embeddings are used in its place";
+  if (config.lacksHead) json["head"] = "missing in the files, so the model uses the token embeddings";
   if (!bundle.ignoredTensors.empty()) json["ignored_tensors"] = bundle.ignoredTensors.size();
   if (config.pooling != model::Pooling::None)
     json["vectors"] = config.pooling == model::Pooling::Last ? "the last token" : "the mean of all tokens";

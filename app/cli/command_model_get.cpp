@@ -64,7 +64,7 @@ class ProgressLine {
     m_file = now.file;
     m_last = time;
     if (now.waitsForOther) {
-      showProgress(m_context, "waiting for another program that gets " + now.file);
+      showProgress(m_context, "waiting for another program that downloads " + now.file);
       return;
     }
     const double seconds = std::chrono::duration<double>(time - m_begin).count();
@@ -238,7 +238,7 @@ ExitCode get(const Context& context, const GetOptions& options) {
 void addModelGet(CLI::App& group, Context& context) {
   const auto options = std::make_shared<GetOptions>();
   CLI::App* command = group.add_subcommand(
-      "get", "Download a model of Hugging Face into Hugging Face's cache, and write its path");
+      "get", "Download a model from Hugging Face into the cache of Hugging Face, and write the path");
   command->footer(
       "Examples:\n  spanq model get HuggingFaceTB/SmolLM2-135M-Instruct --list\n"
       "  spanq model get Qwen/Qwen3-0.6B-GGUF:Q8_0\n");

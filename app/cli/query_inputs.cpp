@@ -280,8 +280,8 @@ RunSettings CommandSettings::ofSession(const std::vector<InputFile>& files) cons
                        .place = "settings, " + std::string(setting.key),
                        .found = valueOf(setting, *file.settings),
                        .expected = valueOf(setting, session) + " as in " + inputName(first->name) +
-                                   ", because all files share one model and one cache; " +
-                                   setting.option.name + " chooses it"});
+                                   ", because all files share one model and one cache. The option " +
+                                   setting.option.name + " sets one value for all files"});
       }
       copy(setting, *file.settings, session);
     }

@@ -203,7 +203,8 @@ void checkValues(const std::vector<std::string>& settings) {
   std::set<std::string> names;
   for (const std::string& setting : settings) {
     const std::string name = setting.substr(0, setting.find('='));
-    if (!names.insert(name).second) refuseOption("--set", "two values for " + query::inQuotes(name), "one");
+    if (!names.insert(name).second)
+      refuseOption("--set", "two values for " + query::inQuotes(name), "one value");
   }
 }
 
@@ -219,7 +220,8 @@ void checkRules(const QueryOptionTexts& texts) {
   for (const std::string& setting : texts.rules) {
     const auto [rule, isOn] = ruleOf(setting);
     const std::string found = query::inQuotes(setting);
-    if (!rules.insert(rule).second) refuseOption("--rule", found + " and another value of this rule", "one");
+    if (!rules.insert(rule).second)
+      refuseOption("--rule", found + " and another value of this rule", "one value");
     if (isOn && rule == &plan::kLocalityRule && texts.settings.locality == 0)
       refuseOption("--rule", found + " alone", "--locality, which sets the number of documents of a judge");
     if (isOn && rule == &plan::kDistributeRule && !texts.settings.distribute)
@@ -345,7 +347,7 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
 void warnOfUnusedAnswers(const SharedInputs& book, std::ostream& err) {
   if (book.used == book.given.size()) return;
   warn(err, "--answer", std::to_string(book.given.size()),
-       book.used == 0 ? /*id:none-no-question*/ "none, because the query asks no question"
+       book.used == 0 ? /*id:none-no-question*/ "no answer, because the query asks no question"
                       : std::to_string(book.used) +
                             /*id:no-more-questions*/ ", because the query asks no more questions");
 }
@@ -369,7 +371,7 @@ void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedIn
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
       warn(err, "--read-from", onOneLine(folder),
-           /*id:folder-something-read*/ "a folder whose files are read");
+           /*id:folder-something-read*/ "a folder with files that the query reads");
   }
 }
 
@@ -382,7 +384,7 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
   if (book.hasAugment || options.retrieval == nullptr) return;
   for (const std::string& name : options.givenForRetrieval)
     warn(streams.err, name, /*id:unused-augment-option*/ "an option of augment",
-         /*id:none-no-augment*/ "none, because the query has no augment");
+         /*id:none-no-augment*/ "no such option, because the query has no augment");
 }
 
 namespace {

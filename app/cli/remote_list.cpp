@@ -78,7 +78,7 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
     const std::optional<Error> damage = list.problem();
     list.put(options.server);
     if (damage)
-      context.streams.err << "warning: " << withPeriod(damage->message()) << " The file is kept as "
+      context.streams.err << "warning: " << withPeriod(damage->message()) << " Spanscope keeps the file as "
                           << list.keptAside().string() << '\n';
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
@@ -99,7 +99,8 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   try {
     list.remove(name);
     if (!list.keptAside().empty())
-      context.streams.err << "warning: the damaged file is kept as " << list.keptAside().string() << '\n';
+      context.streams.err << "warning: Spanscope keeps the damaged file as " << list.keptAside().string()
+                          << '\n';
     if (server->key == workbench::KeyPlace::Secrets) remote::forgetSecret(name, context.stop);
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';

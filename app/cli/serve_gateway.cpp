@@ -30,7 +30,8 @@ constexpr const char* kGatewayProgram = "spanq " SPANSCOPE_VERSION;
 class LogFile {
  public:
   explicit LogFile(const std::string& path) : m_path(path), m_stream(path, std::ios::app) {
-    if (!m_stream) throw OutputFailure({path, {}, "a file that cannot be written", "a file for the log"});
+    if (!m_stream)
+      throw OutputFailure({path, {}, "a file that cannot be written", "a writable file for the log"});
     // The log has the texts of requests.
     using std::filesystem::perms;
     std::error_code ignored;

@@ -186,7 +186,8 @@ void checkRules(const PlanOptions& options, std::vector<Error>& problems) {
     problems.push_back({"", "", "a rule \"" + name + "\"", "one of " + names});
   }
   if (options.locality.fanIn == 1) {
-    problems.push_back({"", "", "attention locality with 1 candidate per judge", "2 or more, or 0 for none"});
+    problems.push_back({"", "", "attention locality with 1 candidate per judge",
+                        "2 or more candidates, or 0 for no locality"});
   }
 }
 

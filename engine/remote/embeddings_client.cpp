@@ -128,7 +128,8 @@ class ReplyReader {
       if (!entry.is_object() || !entry.contains("embedding") || !entry["embedding"].is_array())
         refuse(place, textOf(entry), "an object with a list \"embedding\"");
       if (entry.contains("index") != data[0].contains("index"))
-        refuse(place, entry.contains("index") ? "an index" : "no index", "the same as in the first entry");
+        refuse(place, entry.contains("index") ? "an index" : "no index",
+               "an index in every entry or in no entry");
       const std::size_t index = entry.contains("index") ? indexOf(entry["index"], place + "/index") : i;
       if (!vectors[index].empty())
         refuse(place + "/index", std::to_string(index) + " again", "each index once");
@@ -154,7 +155,7 @@ class ReplyReader {
       if (depth > kMaxDepth)
         refuse(kReply,
                /*id:lists-within-lists*/ "nested lists, deeper than " + std::to_string(kMaxDepth), "vectors");
-      if (++values > most) refuse(kReply, "more than " + std::to_string(most) + " values", "fewer");
+      if (++values > most) refuse(kReply, "more than " + std::to_string(most) + " values", "fewer values");
       return true;
     };
     try {

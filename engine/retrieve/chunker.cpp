@@ -272,7 +272,7 @@ bool addSummaries(std::vector<Passage>& passages, Summarizer& summarizer, Summar
     throw Failure({{},
                    "summaries",
                    "a document of " + std::to_string(passages.size()) + " passages",
-                   "at most " + std::to_string(kMaxSummarizedPassages)});
+                   "at most " + std::to_string(kMaxSummarizedPassages) + " passages"});
   }
   return Tree(passages, summarizer, store, watch).build();
 }

@@ -110,10 +110,9 @@ double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
 /// Throws Failure if a new vector is not as long as the embedder's vectors in the index.
 void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embedder) {
   if (found == kept) return;
-  throw Failure(
-      {embedder.name(), "vectors", counted(found / sizeof(float), "number"),
-       std::to_string(kept / sizeof(float)) +
-           " for each vector, as in the index (if this name now means another embedder, delete the index)"});
+  throw Failure({embedder.name(), "vectors", counted(found / sizeof(float), "number"),
+                 counted(kept / sizeof(float), "number") +
+                     " for each vector, as in the index. If the embedder has changed, delete the index"});
 }
 
 /// A found passage. The row number of the passage depends on the time of insertion, so no result may depend

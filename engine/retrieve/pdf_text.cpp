@@ -108,8 +108,8 @@ class PdfRecords {
       if (m_size + size > kMaxDocumentBytes) {
         return Error{{},
                      "page " + std::to_string(pages.size() + 1),
-                     "more text than " + std::to_string(kMaxDocumentBytes) + " bytes",
-                     "less"};
+                     "more than " + std::to_string(kMaxDocumentBytes) + " bytes of text",
+                     "less text"};
       }
       if (rest.size() < kPdfRecordHead + size) break;
       const std::string_view text = rest.substr(kPdfRecordHead, size);
@@ -123,7 +123,7 @@ class PdfRecords {
       if (kind == PdfRecord::Expected) expected = text;
       if (kind == PdfRecord::End) isAtEnd = true;
       if (pages.size() > static_cast<std::size_t>(kMaxPdfPages))
-        return Error{{}, {}, "more pages", "at most " + std::to_string(kMaxPdfPages)};
+        return Error{{}, {}, "too many pages", "at most " + std::to_string(kMaxPdfPages) + " pages"};
       m_size += size;
       rest.remove_prefix(kPdfRecordHead + size);
     }
@@ -177,7 +177,7 @@ std::variant<PdfText, Error> readPdf(std::string_view bytes, const PdfLimits& li
   for (;;) {
     pollfd waiting{.fd = process.output(), .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1, kLookMilliseconds);
-    if (stop.stop_requested()) return Error{{}, {}, "a stop during reading", "the last page"};
+    if (stop.stop_requested()) return Error{{}, {}, "The reading was stopped.", {}};
     if (Clock::now() > last) return tooLong(limits);
     if (ready <= 0) continue;
     const ssize_t count = read(process.output(), buffer.data(), buffer.size());

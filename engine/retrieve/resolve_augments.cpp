@@ -19,6 +19,7 @@ using query::Node;
 constexpr std::size_t kShownCharacters = 200;
 /// Max number of unreadable documents that are named. The same limit applies to documents that are not UTF-8.
 constexpr std::size_t kNamedDocuments = 10;
+constexpr const char* kLeftOut = /*id:file-left-out*/ "Spanscope leaves out this file";
 
 /// "file: place: found".
 std::string foundIn(const Error& error) {
@@ -127,15 +128,15 @@ class Resolver {
     std::size_t named = 0;
     const auto leftOut = [&](std::string found, std::string expected) {
       if (++named <= kNamedDocuments)
-        add(Severity::Warning, path, std::move(found) + " (left out)", std::move(expected));
+        add(Severity::Warning, path, std::move(found), std::move(expected), kLeftOut);
     };
     for (const query::NotGiven& file : documents.leftOut()) leftOut(file.found, file.expected);
     for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
     if (named > kNamedDocuments) {
       add(Severity::Warning, path,
           counted(named - kNamedDocuments, "further file") + " of " + query::inQuotes(document.name) +
-              " that cannot be read (left out)",
-          "files that can");
+              " that cannot be read",
+          "files that can be read", "Spanscope leaves out these files");
     }
     const auto nameFirst = [&](const std::vector<Error>& errors, const char* what, const char* expected) {
       for (std::size_t i = 0; i < std::min(errors.size(), kNamedDocuments); ++i)

@@ -333,7 +333,7 @@ struct Session::Impl final : RequestListener {
   /// Failure if a request does not fit, or if a run or replay is in progress.
   void compute(std::vector<ReplayedRequests::Prompt> prompts, const std::stop_token& stop) {
     if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "an idle session");
-    if (isReplaying()) refuse("session", "a replay in progress", "none");
+    if (isReplaying()) refuse("session", "a replay in progress", "no replay");
     if (tiers) tiers->setStop(stop);
     const RunId run = prompts.front().options.run;
     logits.clear();
@@ -624,7 +624,7 @@ std::optional<trace::AttentionReplayed> Session::takeReplay() {
 
 void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token stop) {
   Impl& impl = *m_impl;
-  if (impl.isReplaying()) refuse("session", "a replay in progress", "none");
+  if (impl.isReplaying()) refuse("session", "a replay in progress", "no replay");
   const model::ModelConfig& model = impl.decoder.config();
   const auto check = [](const char* what, std::int32_t value, std::int32_t least, std::int32_t count) {
     if (value >= least && value < count) return;

@@ -189,7 +189,7 @@ class BpeTokenizer final : public PipelineTokenizer {
       const auto found = m_ids.find(spelling);
       if (found == m_ids.end()) {
         throw fail("a merge (number " + std::to_string(rank) + ") with \"" + spelling + "\"",
-                   "merges of pieces of the vocabulary");
+                   "only merges of pieces in the vocabulary");
       }
       return found->second;
     }

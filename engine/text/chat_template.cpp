@@ -176,7 +176,7 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
     throw Failure({"", "chat template",
                    "a message of the role \"" + std::string(query::roleName(role)) + "\"",
                    "no such message, because the template \"" + chat.name +
-                       "\" has no turn for this role; move its text into a user message"});
+                       "\" has no turn for this role. Move the text of the message into a user message"});
   }
   return *form;
 }

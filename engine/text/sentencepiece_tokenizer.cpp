@@ -580,14 +580,14 @@ void checkSentencePieceModel(const SentencePieceModel& model, const std::string&
     }
   }
   if (unknown != 1) {
-    throw Failure({file, "", std::to_string(unknown) + " unknown pieces", "exactly one"});
+    throw Failure({file, "", std::to_string(unknown) + " unknown pieces", "exactly one unknown piece"});
   }
   std::size_t byteCount = 0;
   for (const bool present : bytes) byteCount += present ? 1 : 0;
   if (byteCount != (model.byteFallback ? 256U : 0U)) {
     throw Failure({file, "", counted(byteCount, "byte piece"),
-                   model.byteFallback ? "256, because the model declares byte fallback"
-                                      : "none without byte fallback"});
+                   model.byteFallback ? "256 byte pieces, because the model declares byte fallback"
+                                      : "no byte pieces, because the model declares no byte fallback"});
   }
 }
 

@@ -178,7 +178,7 @@ std::optional<Error> TemplateProcess::send(std::string_view request, Clock::time
     poll(&waiting, 1, kStopMilliseconds);
     if (stop.stop_requested()) {
       end();
-      return templateError("a stop while the template was rendered", "the end of the rendering");
+      return templateError("The rendering was stopped.", {});
     }
     if (Clock::now() > last) return tooSlow();
     const ssize_t count = ::send(m_connection.number(), request.data(), request.size(), MSG_NOSIGNAL);
@@ -204,7 +204,7 @@ std::variant<std::string, Error> TemplateProcess::receive(Clock::time_point last
     poll(&waiting, 1, kStopMilliseconds);
     if (stop.stop_requested()) {
       end();
-      return templateError("a stop while the template was rendered", "the end of the rendering");
+      return templateError("The rendering was stopped.", {});
     }
     if (Clock::now() > last) return tooSlow();
     const ssize_t count = recv(m_connection.number(), buffer.data(), buffer.size(), 0);

@@ -345,7 +345,8 @@ class TemplateProgram::Bounds {
       appendUtf8(text, character);
       if (m_text.text.find(text) == kNone) return text;
     }
-    throw Failure(errorAt("chat template", "texts with all characters for private use", "other texts"));
+    throw Failure(errorAt("chat template", "texts with every private-use character of Unicode",
+                          "texts without at least one of these characters"));
   }
 
   /// A text that was not found must not be in the whole text, because delimiters in it would become control

@@ -116,7 +116,7 @@ class ExpressionPattern final : public TextPattern {
       throwIfStopped(*budget.stop);
       const std::string problem = result == PCRE2_ERROR_CALLOUT ? "too many steps" : libraryMessage(result);
       throw Failure({"", "text",
-                     counted(text.size(), "byte") + " that the tokenizer's regular expression fails on (" +
+                     counted(text.size(), "byte") + " on which the tokenizer's regular expression fails (" +
                          problem + ")",
                      "a text that the expression can match"});
     }
@@ -188,7 +188,8 @@ std::unique_ptr<const TextPattern> expressionPattern(const std::string& expressi
   if (translated.unsupported) {
     throw Failure(
         {file, place, "a regular expression with " + *translated.unsupported,
-         "an expression without this construct, which is unsupported, or ambiguous between libraries"});
+         "an expression without this construct. Spanscope does not support the construct, or libraries read "
+         "the construct in different ways"});
   }
   return std::make_unique<ExpressionPattern>(compile(translated.expression, file, place));
 }

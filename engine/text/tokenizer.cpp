@@ -506,7 +506,7 @@ void readDecoder(const checkpoint::JsonPlace& place, PipelineDescription& descri
     description.spaceMark = literal.requireText();
   } else if (type == "ByteLevel") {
     if (!description.byteLevel) {
-      throw place.fail("the decoder \"ByteLevel\"", "the pre-tokenizer ByteLevel with it");
+      throw place.fail("the decoder \"ByteLevel\"", "the pre-tokenizer ByteLevel with this decoder");
     }
   } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip" && type != "WordPiece") {
     throw unsupported(place, "the decoder",

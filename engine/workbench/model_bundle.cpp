@@ -35,8 +35,8 @@ class WatchedWeights final : public model::WeightSource {
     if (m_options.stop.stop_requested()) {
       throw Failure({.file = m_weights.name(),
                      .place = name,
-                     .found = /*id:stop-while-loaded*/ "a stop during loading",
-                     .expected = "the end of the loading"});
+                     .found = /*id:stop-while-loaded*/ "The loading was stopped.",
+                     .expected = {}});
     }
     // Tied weights are requested twice.
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);

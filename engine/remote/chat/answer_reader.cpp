@@ -87,7 +87,7 @@ void AnswerReader::end() {
   const auto missing = std::ranges::count_if(m_answers, isMissing);
   if (m_body == Body::Objects && m_answers.size() > 1 && missing > 0) {
     refuse(counted(m_answers.size() - static_cast<std::size_t>(missing), "choice"),
-           std::to_string(m_answers.size()));
+           counted(m_answers.size(), "choice"));
   }
   const bool hasText =
       std::ranges::any_of(m_answers, [](const ChatAnswer& answer) { return !answer.text.empty(); });
@@ -98,7 +98,7 @@ void AnswerReader::end() {
            "the whole answer");
   if (m_body == Body::Unknown) refuse("an empty body", m_form.title);
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
-         std::string(m_form.title) + (m_body == Body::Page ? ", not a page" : " in JSON"));
+         std::string(m_form.title) + (m_body == Body::Page ? ", not a web page" : " in JSON"));
 }
 
 void AnswerReader::settle() {

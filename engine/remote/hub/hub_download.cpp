@@ -487,7 +487,7 @@ class Download {
     const auto refuse = [&](const std::string& found, const std::string& expected) {
       throw Lie({sourceOf(file), {}, found, expected});
     };
-    const std::string promised = std::to_string(facts.bytes) + " bytes, as promised";
+    const std::string promised = std::to_string(facts.bytes) + " bytes, as the server announced";
     request.begins = [&](const HttpReply& reply) {
       if (reply.status == 200) {
         // The server has no ranges, and sends the whole file.

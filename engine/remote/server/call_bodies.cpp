@@ -157,7 +157,8 @@ void refuseUnsupported(const Fields& fields) {
     fields.unsupported("truncate_prompt_tokens", "This server does not truncate prompts.");
   for (const char* key : {"bad_words", "allowed_token_ids"})
     fields.none(key, std::string("This server samples from all tokens and has no '") + key + "'.");
-  if (fields.flag("use_beam_search")) fields.unsupported("use_beam_search", "This server samples.");
+  if (fields.flag("use_beam_search"))
+    fields.unsupported("use_beam_search", "This server has no beam search.");
   if (fields.find("prompt_logprobs") != nullptr)
     fields.unsupported("prompt_logprobs", "This server does not report probabilities of prompt tokens.");
   for (const char* key : {"guided_json", "guided_regex", "guided_choice", "guided_grammar",
@@ -230,7 +231,7 @@ std::vector<query::Message> readMessages(const Json& list) {
   if (!list.is_array() || list.empty())
     refuseField("messages", "'messages' must be a list of at least one message.");
   if (list.size() > kMostMessages)
-    refuseField("messages", "'messages' must be at most " + std::to_string(kMostMessages) + " messages.");
+    refuseField("messages", "'messages' must have at most " + std::to_string(kMostMessages) + " messages.");
   std::vector<query::Message> messages;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string place = "messages[" + std::to_string(i) + "]";

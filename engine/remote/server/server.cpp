@@ -102,7 +102,7 @@ bool isKnownPath(std::string_view path) {
 std::string hintFor(const Asked& asked) {
   const std::string withVersion = "/v1" + asked.path;
   if (isKnownPath(withVersion))
-    return " Its path is " + withVersion + ": the base address of a client must end with /v1.";
+    return " Use the path " + withVersion + ": the base address of a client must end with /v1.";
   return {};
 }
 
@@ -428,8 +428,9 @@ bool Server::Impl::isServed(std::string_view model) const {
 void Server::Impl::checkModel(const std::string& model) const {
   if (isServed(model)) return;
   throw ApiFailure({.status = 404,
-                    .message = "The model '" + model + /*id:not-served*/ "' is not served here; '" +
-                               engine.model().name + "' is.",
+                    .message = "The model '" + model +
+                               /*id:not-served*/ "' is not served here. The served model is '" +
+                               engine.model().name + "'.",
                     .type = "not_found_error",
                     .param = "model",
                     .code = "model_not_found"});

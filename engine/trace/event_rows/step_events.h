@@ -250,7 +250,7 @@ struct Facts<StepMetrics> : UsualFacts {
                       ", generated " + std::to_string(e.generatedTokens);
     if (e.preemptions != 0) {
       out += ", preempted " + counted(e.preemptions, "time") + ", " + std::to_string(e.recomputedTokens) +
-             " computed again";
+             " recomputed";
     }
     return out + ", first token after " + fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " +
            fixedPoint(e.interTokenLatency * 1e3, 2) + " ms per token";

@@ -136,7 +136,7 @@ class FileReader {
           if (!at) return;
           if (std::max(std::abs(at->at(0)), std::abs(at->at(1))) > kFarthestBend)
             m_fields.warning(offset, "a reroute point that is too far from its node",
-                             "offsets from -100000 to 100000", "the point is left out");
+                             "offsets from -100000 to 100000", "Spanscope leaves out this point");
           else
             looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
         });
@@ -381,7 +381,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
                              .offset = at,
                              .found = found + query::cutText(path, 80),
                              .expected = {},
-                             .hint = "the point is left out"});
+                             .hint = "Spanscope leaves out this entry"});
     };
     const auto found = byPath.find(path);
     if (found == byPath.end()) {

@@ -56,7 +56,8 @@ bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
     if (!seen.insert(key).second)
       error(container.keyOffset, "the field " + inQuotes(key) + " again", "each field once");
     if (!member(key)) {
-      warning(container.keyOffset, "the unknown field " + inQuotes(key), {}, "the field is left out");
+      warning(container.keyOffset, "the unknown field " + inQuotes(key), {},
+              "Spanscope leaves out this field");
       m_cursor.skipValue();
     }
     m_path.pop_back();
@@ -77,7 +78,7 @@ bool JsonFields::map(std::size_t most, const std::function<void(const std::strin
     member(key);
     m_path.pop_back();
     if (seen.size() <= most) continue;
-    error(begin, "more than " + std::to_string(most) + " entries", "fewer");
+    error(begin, "more than " + std::to_string(most) + " entries", "fewer entries");
     m_cursor.stop();
   }
   return !m_cursor.stopped();
@@ -90,7 +91,7 @@ bool JsonFields::array(std::size_t most, const std::function<void(std::size_t)>&
   m_cursor.enterArray();
   for (query::JsonCursor::Container container; m_cursor.nextElement(container); ++index) {
     if (index >= most) {
-      error(begin, "more than " + std::to_string(most) + " entries", "fewer");
+      error(begin, "more than " + std::to_string(most) + " entries", "fewer entries");
       m_cursor.stop();
       break;
     }

@@ -50,7 +50,7 @@ remote::HubPlace hubPlace(const VariableReader& environment) {
       throw Failure({"hub",
                      {},
                      "the variable " + std::string(name),
-                     /*id:hub-offline*/ "a program that may use the network, so unset this variable"});
+                     /*id:hub-offline*/ "Unset this variable to use the network."});
     }
   }
   const ModelFolders folders = foldersOfTools(environment);

@@ -36,7 +36,7 @@ Json fileJson(const std::filesystem::path& file) {
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("sent_prompts", Json()) != Json(kForm) || !json.contains("servers") ||
       !json["servers"].is_object())
-    throw otherForm(file, {}, "another form");
+    throw otherForm(file, {}, "other content");
   return json;
 }
 
@@ -65,7 +65,7 @@ class HistoryReader {
 
  private:
   void require(bool isSound) const {
-    if (!isSound) throw otherForm(m_file, m_place, "another form");
+    if (!isSound) throw otherForm(m_file, m_place, "other content");
   }
   const Json& list(const Json& json, const char* name) const {
     require(json.is_object() && json.contains(name) && json[name].is_array());

@@ -684,7 +684,7 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   // A model can be looked at all the same.
   const SpanqResult shown = spanq({"model", "show", model});
   QCOMPARE(shown.code, 0);
-  for (const char* words : {"chat template           not known", "It says:\n\n{{ 'nobody knows' }}\n",
+  for (const char* words : {"chat template           not known", "The template:\n\n{{ 'nobody knows' }}\n",
                             "<tokenizer-pieces> spanlet"})
     QVERIFY2(says(shown.out, words), shown.out.c_str());
   const SpanqResult chosen = spanq({"model", "show", "--template", "chatml", model});
@@ -695,7 +695,7 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
       << R"({"chat_template": "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' }}"})";
   const SpanqResult marked = spanq({"model", "show", model});
   for (const char* words : {"chatml, by its delimiters",
-                            "<known-marks-alone>. It says:\n"
+                            "<known-marks-alone>. The template:\n"
                             "\n"
                             "{{ '<|im_start|>' + message.role"})
     QVERIFY2(says(marked.out, words), marked.out.c_str());

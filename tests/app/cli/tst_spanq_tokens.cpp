@@ -91,9 +91,9 @@ void TestSpanqTokens::refuses_data() {
   QTest::addColumn<Arguments>("arguments");
   QTest::addColumn<int>("code");
   QTest::addColumn<QString>("part");
-  QTest::newRow("no tokenizer") << Arguments{"--pad", "3"} << 2 << "--tokenizer and --pad are needed";
+  QTest::newRow("no tokenizer") << Arguments{"--pad", "3"} << 2 << "this form needs --tokenizer and --pad";
   QTest::newRow("no padding") << Arguments{"--tokenizer", kSpanlet} << 2
-                              << "--tokenizer and --pad are needed";
+                              << "this form needs --tokenizer and --pad";
   QTest::newRow("stage") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--stage", "simplified"} << 2
                          << "<tokens-as-read>";
   QTest::newRow("id beyond the vocabulary")

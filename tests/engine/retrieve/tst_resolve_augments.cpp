@@ -285,11 +285,11 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
   QCOMPARE(
       messages(resolved).join('\n'),
-      worded("Spanscope found the file \"far/out.txt\" <outside-querys-folder> (left out), but expects a "
-             "file in %1/people\n"
-             "Spanscope found d.pdf: <bytes-no-pdf> (left out), but expects a PDF\n"
-             "Spanscope found e.jsonl: line 1: \"{\" (left out), but expects <json-value-ends>\n"
-             "Spanscope found picture.png: a picture (left out), but expects <text-markdown-json>")
+      worded("Spanscope found the file \"far/out.txt\" <outside-querys-folder>, but expects a "
+             "file in %1/people. <file-left-out>.\n"
+             "Spanscope found d.pdf: <bytes-no-pdf>, but expects a PDF. <file-left-out>.\n"
+             "Spanscope found e.jsonl: line 1: \"{\", but expects <json-value-ends>. <file-left-out>.\n"
+             "Spanscope found picture.png: a picture, but expects <text-markdown-json>. <file-left-out>.")
           .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
