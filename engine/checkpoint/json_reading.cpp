@@ -166,8 +166,8 @@ class RuleWatch {
     if (m_problem) return false;
     if (event == Event::object_start || event == Event::array_start) {
       if (m_rules.maxDepth > 0 && static_cast<std::size_t>(depth) >= m_rules.maxDepth) {
-        m_problem =
-            errorAt({}, "more levels", "at most " + std::to_string(m_rules.maxDepth) + " levels of nesting");
+        m_problem = errorAt({}, "too many levels",
+                            "at most " + std::to_string(m_rules.maxDepth) + " levels of nesting");
       }
       if (event == Event::object_start) m_names.emplace_back();
     } else if (event == Event::object_end) {

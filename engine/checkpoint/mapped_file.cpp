@@ -98,7 +98,7 @@ void refusePointer(std::string_view bytes, const std::filesystem::path& path) {
   constexpr std::size_t kMostBytes = 1024;  // the max size of a pointer file in its specification
   if (bytes.size() >= kMostBytes || !bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
   throw Failure({path.string(), "", /*id:file-is-pointer*/ "a Git LFS pointer instead of the file",
-                 "the file itself (run \"git lfs pull\" in its folder)"});
+                 "the file itself (run \"git lfs pull\" in the folder of the file)"});
 }
 
 }  // namespace spanscope::checkpoint

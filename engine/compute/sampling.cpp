@@ -34,7 +34,7 @@ Error describeFault(const SampledToken& token, std::uint64_t index, std::int32_t
   Error error{.file = {},
               .place = "sampling token " + std::to_string(index),
               .found = /*id:no-finite-logit*/ "no finite logit among " + std::to_string(count),
-              .expected = /*id:finite-logits-weights*/ "finite logits; the weights may be damaged"};
+              .expected = /*id:finite-logits-weights*/ "finite logits. The weights may be damaged"};
   if (token.fault == LogitFault::NotANumber)
     error.found = logit + /*id:not-number*/ ", which is not a number";
   if (token.fault == LogitFault::Infinite) error.found = logit + ", which is infinite";

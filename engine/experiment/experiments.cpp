@@ -120,7 +120,7 @@ void checkOwn(const ExperimentField& field, std::string_view value) {
 
 const std::string& valueOf(const ExperimentRequest& request, const char* field) {
   const auto found = request.values.find(field);
-  if (found == request.values.end()) throw Failure(errorAt(field, "no value", "one"));
+  if (found == request.values.end()) throw Failure(errorAt(field, "no value", "a value"));
   return found->second;
 }
 

@@ -195,7 +195,8 @@ void StoreFolder::prepare(const Patience& patience) {
 void StoreFolder::readSecret() {
   const std::string text = readSmallFile(m_path / "secret");
   if (text.size() != m_secret.size())
-    refuse(m_path / "secret", std::to_string(text.size()) + " bytes", std::to_string(m_secret.size()));
+    refuse(m_path / "secret", std::to_string(text.size()) + " bytes",
+           std::to_string(m_secret.size()) + " bytes");
   for (std::size_t i = 0; i < m_secret.size(); ++i) m_secret[i] = static_cast<std::uint8_t>(text[i]);
 }
 

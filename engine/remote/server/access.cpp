@@ -22,14 +22,14 @@ KeyRing::KeyRing(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     if (key.size() < kLeastKeyBytes) {
       throw Failure(errorAt("key of a client", counted(key.size(), "byte"),
-                            "at least " + std::to_string(kLeastKeyBytes)));
+                            "at least " + std::to_string(kLeastKeyBytes) + " bytes"));
     }
     // A header can contain only a key of this form.
     const bool isPlain = std::ranges::none_of(
         key, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; });
     if (!isPlain || trimmed(key).size() != key.size() || key.size() > kMostKeyBytes || !isValidUtf8(key)) {
       throw Failure(
-          errorAt("key of a client", "one of " + counted(key.size(), "byte"),
+          errorAt("key of a client", "a key of " + counted(key.size(), "byte"),
                   "at most " + std::to_string(kMostKeyBytes) +
                       " bytes of UTF-8 without control characters and without spaces at both ends"));
     }

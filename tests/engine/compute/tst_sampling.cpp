@@ -301,7 +301,7 @@ class TestSampling : public QObject {
     QCOMPARE(nan.token, 2);
     QCOMPARE(describeFault(nan, 7, 5).message(),
              worded(std::string("sampling token 7: Spanscope found logit 2 of 5<not-number>, but needs "
-                                "<finite-logits-weights>")));
+                                "<finite-logits-weights>.")));
     const SampledToken infinite = sample({1.F, kInfinity, kNan});
     QCOMPARE(infinite.fault, LogitFault::Infinite);
     QCOMPARE(infinite.token, 1);

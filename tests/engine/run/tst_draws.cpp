@@ -196,7 +196,7 @@ class TestDraws : public QObject {
     QCOMPARE(scene.notes.failed.size(), std::size_t{1});
     QCOMPARE(scene.notes.failed[damaged],
              worded(std::string("sampling token 0: Spanscope found logit 3 of 4<not-number>, but needs "
-                                "<finite-logits-weights>")));
+                                "<finite-logits-weights>.")));
     QCOMPARE(scene.notes.tokens[whole], (std::vector<TokenId>{2, 2, 2}));
     QVERIFY(scene.notes.tokens[damaged].empty());
   }
