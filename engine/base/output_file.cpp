@@ -179,7 +179,7 @@ struct OutputFile::Impl {
   }
 
   void write(std::span<const std::uint8_t> bytes) {
-    if (descriptor < 0) refuse(path, "a stopped write to the file", kWritable);
+    if (descriptor < 0) refuse(path, "a file that an earlier error closed", kWritable);
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
@@ -189,7 +189,7 @@ struct OutputFile::Impl {
   }
 
   void commit() {
-    if (descriptor < 0) refuse(path, "a stopped write to the file", kWritable);
+    if (descriptor < 0) refuse(path, "a file that an earlier error closed", kWritable);
     // Some file systems do not support fsync() and return EINVAL.
     if (isPart && ::fsync(descriptor) != 0 && errno != EINVAL)
       giveUp(errno, "a file that can be synced to the disk");

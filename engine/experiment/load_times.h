@@ -40,7 +40,7 @@ struct LoadTimes {
   /// The pool is so small that another document of the same size evicts this document, and the reverse.
   LoadCase host;
   LoadCase disk;      ///< the file is in the system's memory
-  LoadCase coldDisk;  ///< the system was asked to drop the file from its memory
+  LoadCase coldDisk;  ///< Spanscope asked the system to drop the file from memory
   Summary storing;    ///< seconds to write the document to the disk, fsync included
 };
 
