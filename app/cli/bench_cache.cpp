@@ -113,7 +113,8 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
       "  Time until the logits after a document are ready. The tokens are computed, or all tokens except the "
       "last are loaded. Medians of " +
       std::to_string(options.load.repeats) + "\n\n" + table.text() +
-      "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the file is in the "
+      "\n  Host: the document is loaded from host memory. Another document evicted the document.\n  Disk: "
+      "the file is in the "
       "system's page cache.\n  Cold disk: Spanscope asked the system to drop the file from its page cache.\n "
       " "
       "Store: time to write the file, including the wait for the disk.\n";

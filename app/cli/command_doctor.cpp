@@ -196,9 +196,10 @@ class DoctorCommand {
       return *found;
     throw Failure({"--model auto",
                    {},
-                   name.empty() ? std::string("a log that names no model")
-                                : "no model on this machine with the name \"" + doctor::redacted(name) + '"',
-                   "a log that names a model of this machine, or --model MODEL"});
+                   name.empty()
+                       ? std::string("a log that names no model")
+                       : "a log whose model \"" + doctor::redacted(name) + "\" is not on this machine",
+                   "--model MODEL"});
   }
   /// Measures the ways on a sample of requests. Returns whether the measurement was stopped.
   bool isQualityStopped(const doctor::LogReader& log, doctor::LogReport& report) const {

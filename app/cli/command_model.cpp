@@ -171,7 +171,8 @@ TextFacts textFacts(const ModelOptions& options) {
     if (facts.own.found->match == text::TemplateMatch::Jinja)
       facts.templateText = "the template of the model, rendered by Jinja";
     facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
-    if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of the template is unknown";
+    if (facts.isGuessed)
+      facts.templateText += ", recognized only by its delimiters (the rest of the template is unknown)";
   } else {
     facts.templateText = "not known (" + facts.own.problem + ")";
   }

@@ -32,8 +32,8 @@ class Checkpoint {
   bool isNothing() const { return m_path.empty(); }
 
   /// Returns the name for the user: the name of the directory, or of the file without ".gguf". A snapshot of
-  /// Hugging Face's cache has the name of its repository. A blob named by its digest has the first eight
-  /// digits of the digest.
+  /// Hugging Face's cache has the name of its repository. The name of a blob is the
+  /// first eight digits of its digest.
   std::string name() const;
 
   /// Throws Failure that names the path, unless the path is a directory or a GGUF file.

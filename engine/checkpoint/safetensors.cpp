@@ -316,8 +316,9 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
   const auto header = bytes.subspan(kLengthBytes, static_cast<std::size_t>(length));
   const auto data = bytes.subspan(kLengthBytes + header.size());
   if (header.empty() || header[0] != std::byte{'{'}) {
-    throw Failure({source, "byte 8", header.empty() ? "an empty header" : "another first character",
-                   "a header that begins with {"});
+    throw Failure({source, "byte 8",
+                   header.empty() ? "an empty header" : "a header that begins with another character",
+                   "the character {"});
   }
   // The JSON parser reads a NUL as the end and would ignore the text after the NUL.
   const auto nul = std::ranges::find(header, std::byte{0});

@@ -71,8 +71,8 @@ struct LoggedRequest {
   LogPlace place{};
   std::optional<std::int64_t> time{};  ///< milliseconds since 1970
   std::string conversation{};          ///< the id in the log; empty: none
-  std::string model{};                 ///< that the request asks for
-  std::string answeredModel{};         ///< that the response names; empty: unknown
+  std::string model{};                 ///< the model in the request
+  std::string answeredModel{};         ///< the model in the response; empty: unknown
   std::string salt{};
   std::string adapter{};
   std::string upstream{};  ///< the server that served the request, if the log names it; empty: unknown
@@ -89,8 +89,8 @@ struct LoggedRequest {
   /// Why the server computed no token of the prompt: "status 400". Empty: no failure.
   std::string failure{};
   std::string response{};  ///< id of the response, for later requests that continue the response.
-  /// The response or conversation of the server that this request continues. The reader adds its messages.
-  /// Empty: none.
+  /// The response or conversation of the server that this request continues. The log reader adds the
+  /// messages of this response or conversation. Empty: none.
   std::string previous{};
   bool hasInstructions = false;  ///< the first message is no part of the history that the server keeps
 

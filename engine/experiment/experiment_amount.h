@@ -30,8 +30,8 @@ class ExperimentTally {
 
 struct ExperimentAmount {
   TokenAmount total;               ///< includes the tokens before the first step
-  std::vector<TokenAmount> steps;  ///< up to the end of each step; with fewer repeats than requested, if
-                                   ///< these are many
+  std::vector<TokenAmount> steps;  ///< up to the end of each step; at most a few of the requested repeats
+                                   ///< are counted
 };
 
 /// Predicts every run of the experiment (run::Predictor). The model needs a tokenizer and a chat template.
@@ -44,8 +44,8 @@ ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel mode
 /// Returns the amount of one run. `empty` is predicted with an empty cache.
 TokenAmount coldAmount(const run::Prediction& empty, const plan::Plan& plan);
 
-/// Returns the amount of measureRepeats(): a turn to warm up and `repeats` more, each with every case. Only
-/// the cold case certainly computes the whole prompt.
+/// Returns the amount of measureRepeats(): a round to warm up and `repeats` more rounds. Each round has every
+/// case. Only the cold case certainly computes the whole prompt.
 TokenAmount repeatsAmount(const TokenAmount& cold, std::int32_t repeats);
 
 /// Returns the amount of a comparison. Each policy has a cold run, a run in another order, and a full prefill

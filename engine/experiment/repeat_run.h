@@ -33,7 +33,7 @@ struct RunSample {
   std::string answer;
 };
 
-/// Records the events of the current run, which the measured session sends. Slow work is done after the run.
+/// Records the events that the measured session sends during a run. Slow work is done after the run.
 class RunMetricsSink final : public trace::Sink {
  public:
   RunMetricsSink();
@@ -55,7 +55,7 @@ class RunMetricsSink final : public trace::Sink {
   std::int32_t m_peak = 0;
 };
 
-/// The cases of a turn, in the order in which they run.
+/// The cases of a round, in the order in which they run.
 enum class RunCase : std::uint8_t {
   Cold,       ///< with an empty cache
   SameOrder,  ///< the same query again
@@ -92,19 +92,19 @@ struct RepeatTurn : std::array<std::optional<RunSample>, kRunCases.size()> {};
 
 struct RepeatOptions {
   run::RunOptions run;
-  std::int32_t repeats = 7;  ///< number of turns that count, at least 1
+  std::int32_t repeats = 7;  ///< number of rounds that count, at least 1
 };
 
 /// Callbacks on the measuring thread. Each callback may be empty.
 struct RepeatWatch {
-  /// Called before each run. Turn 0 is for warming up.
+  /// Called before each run. Round 0 is for warming up.
   std::function<void(std::int32_t turn, RunCase runCase)> runs;
-  std::function<void(const RepeatTurn& turn)> turnEnded;  ///< for turns that count
+  std::function<void(const RepeatTurn& turn)> turnEnded;  ///< for rounds that count
 };
 
-/// Runs every existing case, turn after turn. Empties the cache before each turn. The first turn does not
-/// count. In the first turn, the backend makes its tables and threads, and reads the weights into memory.
-/// `sink` must be the session's sink. Returns false after a stop; finished turns remain. Throws Failure if a
+/// Runs every existing case, round by round. Empties the cache before each round. The first round does not
+/// count. In the first round, the backend makes its tables and threads, and reads the weights into memory.
+/// `sink` must be the session's sink. Returns false after a stop; finished rounds remain. Throws Failure if a
 /// run failed.
 bool measureRepeats(run::Session& session, RunMetricsSink& sink, const std::vector<PlannedCase>& cases,
                     const RepeatOptions& options, const RepeatWatch& watch, const std::stop_token& stop);
@@ -116,7 +116,7 @@ struct CountSpan {
   bool operator==(const CountSpan&) const = default;
 };
 
-/// Summary of one case over the finished turns.
+/// Summary of one case over the finished rounds.
 struct CaseSummary {
   RunCase runCase = RunCase::Cold;
   std::size_t samples = 0;
@@ -142,8 +142,8 @@ std::size_t widestPlus(const plan::Plan& plan);
 /// their seeds do not change. An answer under a plus is the same answer, at another place.
 plan::Plan withReversedPluses(plan::Plan plan);
 
-/// Returns the query without its pluses. A join without other contents is removed too, and so is any operator
-/// that lost an input. Returns nothing if no query is left.
+/// Returns the query without its pluses. Also removes joins without other contents, and operators that lost
+/// an input. Returns nothing if no query is left.
 std::optional<query::Node> withoutPluses(query::Node query);
 
 }  // namespace spanscope::experiment

@@ -306,7 +306,7 @@ std::vector<SourceMeasure> sourceMeasures() {
       {"strongest head", "max of one head's attention over all tokens", strongestHead},
       {"strongest heads", "sum of the max attention of a head at each token", strongestHeadOfEachToken},
       {"strongest token", "max attention of all heads at one token", strongestToken},
-      {"strongest look", "max attention of one head at one token", strongestLook},
+      {"strongest weight", "max attention of one head at one token", strongestLook},
       {"first token", "sum at only the first token of the answer", firstToken},
       {/*id:more-first*/ "above the first token",
        "sum of the attention above the attention of the first answer token", moreThanAtFirst},

@@ -79,7 +79,7 @@ struct SpeedResult {
 /// Returns the number of blocks with `blockSize` tokens for the longest test, including the null block.
 std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize);
 
-/// Keeps the higher of each rate. A disturbance of one measurement is absent in another.
+/// Keeps the higher value of each rate. A disturbance of one measurement may be absent in another one.
 void keepHighest(compute::MachineRates& most, const compute::MachineRates& measured);
 
 /// Measures one test. Calls `measureMachine` between the repeats, so that both measurements have the same

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes a span table with only the decoder: without cache, scheduler or shared data. Runs that reuse
-// blocks, and other implementations, are compared with its logits. Open this file to check a result.
+// Computes a span table with only the decoder: without cache, scheduler or shared data. These logits are
+// the reference for runs that reuse blocks and for other implementations. Open this file to check a result.
 #pragma once
 
 #include "engine/compute/backend.h"

@@ -519,7 +519,7 @@ class LessonReader {
       if (expression) visitMetrics(*expression, [&hasMetric](const MetricRef&) { hasMetric = true; });
       if (!hasMetric) continue;
       warn(code.offset + at, /*id:figure-code-shown*/ "a metric in code, which the lesson shows unchanged",
-           "the metric without backquotes");
+           "the metric without backticks");
       return;
     }
   }

@@ -257,12 +257,13 @@ class LessonChecker {
   /// Returns whether a run exists before this place. Reports a fault if the run does not exist.
   bool isRunYet(std::uint32_t run, Offset offset, const char* what) {
     if (run <= m_runs) return true;
-    const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
-    fault(offset, "run " + std::to_string(run) + " in " + what,
-          soFar + /*id:stands-before-place*/ " before this line",
-          run <= m_lesson.runs() ? /*id:text-may-name*/
-              "A text may use metrics of earlier runs only; a question may also use later runs"
-                                 : "");
+    const std::string soFar =
+        m_runs == 0 ? "No run is" : "Only " + counted(m_runs, "run") + (m_runs == 1 ? " is" : " are");
+    fault(offset, "run " + std::to_string(run) + " in " + what, "a run before this line",
+          soFar + /*id:stands-before-place*/ " before this line." +
+              (run <= m_lesson.runs() ? /*id:text-may-name*/
+                   " A text may use metrics of earlier runs only. A question may also use later runs."
+                                      : ""));
     return false;
   }
 

@@ -309,9 +309,8 @@ void GgufKeys::refuseUnused(const ModelConfig& config) const {
     if (!whole.starts_with(prefix) || m_used.contains(whole)) continue;
     const std::string key = whole.substr(prefix.size());
     if (isKnown(key, value, config)) continue;
-    throw fail(key, valueText(value),
-               "no such key, or a value without effect (Spanscope does not support this key, so the logits "
-               "would be wrong)");
+    throw fail(key, valueText(value) + ", which Spanscope does not support",
+               "no such key. The logits would be wrong. Use another model");
   }
 }
 

@@ -252,8 +252,8 @@ Result pdfUnits(std::string_view bytes, const std::stop_token& stop) {
     const bool isDamaged = number > 0 || text.isDamaged;
     return Error{{},
                  {},
-                 isDamaged ? "a damaged PDF: none of its pages can be read" : "a PDF without pages",
-                 isDamaged ? "a complete PDF: download or export the file again" : "a PDF with text"};
+                 isDamaged ? "a damaged PDF without readable pages" : "a PDF without pages",
+                 isDamaged ? "a complete PDF. Download or export the file again" : "a PDF with text"};
   }
   if (holdsPicture(bytes)) {
     return Error{{},

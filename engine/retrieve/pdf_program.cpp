@@ -106,8 +106,8 @@ int writePages(const std::string& bytes) {
       poppler::document::load_from_raw_data(bytes.data(), static_cast<int>(bytes.size())));
   if (document == nullptr) {
     if (bytes.compare(0, 5, "%PDF-") == 0)
-      return refuse("a damaged PDF: the file was truncated or changed",
-                    "a complete PDF: download or export the file again");
+      return refuse("a damaged PDF (truncated or changed)",
+                    "a complete PDF. Download or export the file again");
     return refuse(/*id:bytes-no-pdf*/ "bytes that are not a PDF", "a PDF");
   }
   if (document->is_locked())

@@ -89,7 +89,7 @@ struct ResolvedAugments {
 bool hasAugment(const query::Node& node);
 
 /// Replaces each augment of the query by a plus of user messages. The pinned passages of the augment's
-/// documents come first. The passages that match the augment's body best follow, the best first. The question
+/// documents come first. Then come the passages that match the augment's body, best match first. The question
 /// is the text of the messages in the body. Documents, their vectors and summaries are added to the index. An
 /// augment without passages becomes an empty plus, with a warning. If an augment has many files, unreadable
 /// files are left out with a warning. Every problem of every augment is listed. These are errors:

@@ -57,7 +57,7 @@ struct RequestState {
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;  ///< including relocated hits
   std::int64_t relocatedTokens = 0;
-  std::int64_t computedTokens = 0;  ///< rows of prefill chunks so far
+  std::int64_t computedTokens = 0;  ///< token positions of prefill chunks so far
   std::int64_t generatedTokens = 0;
   std::int64_t preemptions = 0;        ///< number of preemptions
   std::int64_t recomputedTokens = 0;   ///< tokens recomputed after preemptions
@@ -105,7 +105,7 @@ struct Progress {
   bool whole = true;                  ///< no event is missing since the session started
   bool gap = false;                   ///< events are missing without a later snapshot, so the pool is unknown
   std::int64_t passes = 0;            ///< forward passes
-  std::int64_t rows = 0;              ///< rows of all forward passes
+  std::int64_t rows = 0;              ///< token positions of all forward passes
   std::int64_t passTime = 0;          ///< nanoseconds of all forward passes
   std::uint64_t stored = 0;           ///< BlockStored events
   std::uint64_t evicted = 0;          ///< BlockRemoved events with reason Evicted

@@ -112,8 +112,9 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Also accepts"),
-               .help = tr("Model names in queries that this checkpoint runs without a warning, separated by "
-                          "commas. “Run here” adds to this list."),
+               .help =
+                   tr("Other names of this model. Queries with these names run without a warning. Separate "
+                      "the names with commas. “Run here” adds to this list."),
                .title = tr("Also accepts"),
                .example = tr("no other model")}},
       {.key = "server",

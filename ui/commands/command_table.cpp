@@ -179,7 +179,7 @@ std::vector<CommandInfo> makeTable() {
       tr("Use the bundled block-attention adapter of the loaded model, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Remove every stored block"));
   add("run.record", Run, Document, tr("Record events…"),
-      tr("Record the events of all runs from now on to a trace file"));
+      tr("Record the events of all future runs to a trace file"));
   add("run.save-trace", Run, Document, tr("Save run…"),
       tr("Save the events of the shown run as a recording"));
   add("run.keep", Run, Program, tr("Keep runs after quitting"),
@@ -204,18 +204,17 @@ std::vector<CommandInfo> makeTable() {
       {"Alt+3"});
   add("view.diagnose", View, Document, tr("Diagnose layout"),
       tr("Show the docks that explain the cache misses of a log"), {"Alt+4"});
-  add("view.back", View, Document, tr("Back to previous selection"),
-      tr("Select the previous selection again"), {"Alt+Left"});
+  add("view.back", View, Document, tr("Back to previous selection"), tr("Return to the previous selection"),
+      {"Alt+Left"});
   add("view.forward", View, Document, tr("Forward to next selection"),
-      tr("Select the next selection again, after a step back"), {"Alt+Right"});
+      tr("Return to the selection before the last step back"), {"Alt+Right"});
   add("view.reset", View, Document, tr("Reset layout"),
       tr("Restore the default positions of the docks in this layout"));
   add("view.maximise", View, Document, tr("Maximize dock"),
       tr("Enlarge the focused dock to the whole window, or restore it"), {"F11"});
   add("view.float", View, Document, tr("Float dock"),
       tr("Move the focused dock to its own window, or restore it"), {"Shift+F11"});
-  add("view.next-tab", View, Document, tr("Next tab"), tr("Go to the next tab"),
-      {"Ctrl+PgDown", "Ctrl+Tab"});
+  add("view.next-tab", View, Document, tr("Next tab"), tr("Go to the next tab"), {"Ctrl+PgDown", "Ctrl+Tab"});
   add("view.previous-tab", View, Document, tr("Previous tab"), tr("Go to the previous tab"),
       {"Ctrl+PgUp", "Ctrl+Shift+Tab"});
   add("view.tabs", View, Document, tr("Tabs…"), tr("List the open tabs"), {"Ctrl+Shift+O"});
@@ -544,8 +543,8 @@ QString fixedUseOf(const QString& key) {
   const QKeySequence wanted = sequenceOf(key);
   const auto is = [&wanted](Qt::Key fixed) { return wanted == QKeySequence(fixed); };
   if (is(Qt::Key_F10)) return tr("opens the menu");
-  if (is(Qt::Key_Escape)) return tr("cancels a gesture, closes a dialog");
-  if (is(Qt::Key_Space)) return tr("moves the canvas, with the mouse");
+  if (is(Qt::Key_Escape)) return tr("cancels a gesture or closes a dialog");
+  if (is(Qt::Key_Space)) return tr("moves the canvas together with the mouse");
   for (const Qt::Key arrow : {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down}) {
     if (is(arrow)) return tr("moves from node to node");
   }

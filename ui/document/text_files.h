@@ -23,9 +23,9 @@ struct TextFiles {
   QString problem;  ///< why nothing was read, in words; empty if a file was read
 };
 
-/// Reads files, and all files in folders and in the folders below them. Files are UTF-8, UTF-16, or PDFs,
-/// whose pages become one text. Files that cannot be read are left out. TextFiles::problem is set if no file
-/// can be read. Files of a folder are ordered by the bytes of their paths.
+/// Reads files, and all files in folders and in the folders below them. A file is UTF-8, UTF-16 or a PDF.
+/// The pages of a PDF become one text. Files that cannot be read are left out. TextFiles::problem is set if
+/// no file can be read. Files of a folder are ordered by the bytes of their paths.
 TextFiles readTextFiles(const QStringList& paths, const std::stop_token& stop = {});
 
 /// "left out: a.png: …; b.png: …", for the user. Empty if no file was left out.

@@ -84,8 +84,8 @@ class CanvasGestures : public QObject {
   void pressLeft(const QMouseEvent& event, QPointF at);
   /// Continues the gesture in progress with the pointer at this pixel of the viewport.
   void follow(QPoint pixel, Qt::KeyboardModifiers modifiers);
-  /// Returns the pixels per tick by which the view scrolls, because the pointer drags something near its
-  /// edge.
+  /// Returns the scroll speed in pixels per tick while the pointer drags something near the edge of the
+  /// view.
   QPoint scrollStep() const;
   void scrollOn();
   /// Selects the members of a stack. The first member, which is the drawn member, is selected last. So the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes the places of the drawn nodes of a document. Leaves are in a column at the left, in prompt order
-// from top to bottom, and the root is at the right. The layout is a pure function of the document and its
+// from top to bottom. The root is at the right. The layout is a pure function of the document and its
 // stacks.
 #pragma once
 

@@ -82,7 +82,7 @@ GetModelDialog::GetModelDialog(ForDevice device, const Theme& theme, QWidget* pa
   nameRow->addWidget(m_name, 1);
   nameRow->addWidget(m_list);
 
-  m_tokenLabel = new QLabel(tr("&Token"), this);
+  m_tokenLabel = new QLabel(tr("Access &token"), this);
   m_token = new QLineEdit(this);
   m_token->setObjectName(QStringLiteral("hubToken"));
   m_token->setEchoMode(QLineEdit::Password);
@@ -253,7 +253,7 @@ void GetModelDialog::list() {
         showModels();
         showButtons();
         m_get->setFocus();
-        if (!result->note.isEmpty()) say(tr("The token was not stored: %1").arg(result->note), true);
+        if (!result->note.isEmpty()) say(tr("The access token was not stored: %1").arg(result->note), true);
       });
 }
 
@@ -353,7 +353,7 @@ void GetModelDialog::get() {
           if (result->note.isEmpty())
             say(tr("The model is on this machine: %1").arg(path), false);
           else
-            say(tr("The token was not stored: %1").arg(result->note), true);
+            say(tr("The access token was not stored: %1").arg(result->note), true);
           Q_EMIT got(path);
         }
       });

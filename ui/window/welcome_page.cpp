@@ -124,7 +124,8 @@ void WelcomePage::setKeys(const KeyTexts& keys) {
   const QString run = keyOf("run.run");
   m_hint->setText(run.isEmpty() ? tr("Open an example, then press Run")
                                 : tr(/*id:open-example-then*/ "Open an example, then press %1").arg(run));
-  tip(m_learn, tr("Open the first lesson; later, the list of lessons"), keyOf("learn.lessons"));
+  tip(m_learn, tr("Open the first lesson. After the first lesson, open the list of lessons"),
+      keyOf("learn.lessons"));
   tip(m_new, tr(/*id:new-query*/ "Open an empty query"), keyOf("file.new"));
   tip(m_log, tr("Find out why the prompts of a request log missed the cache"), keyOf("file.open-log"));
   tip(m_open, tr("Open a query or a recorded run"), keyOf("file.open"));

@@ -185,8 +185,9 @@ constexpr std::array kCroppingFields = {
     kNamedDocuments,
     ExperimentField{
         "portion", forTranslation("Experiments", "Documents read together"),
-        forTranslation("Experiments",
-                       "Each group of documents gives one list of names. The lists are cropped and combined"),
+        forTranslation(
+            "Experiments",
+            "Each group of documents gives one list of names. The lists are truncated and combined"),
         "2", FieldKind::Number, 2, kMostNeedles},
     ExperimentField{"hay", forTranslation("Experiments", "Words of filler text"),
                     forTranslation("Experiments", "In each document, rounded to whole sentences"), "20",

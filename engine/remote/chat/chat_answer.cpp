@@ -181,8 +181,7 @@ std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> a
     for (const Json& value : *values) takeValue(form, answers, value, name, came);
     return came;
   }
-  if (isError)
-    refuseAnswer(words.empty() ? "an event with the name " + std::string(name) : std::string(words));
+  if (isError) refuseAnswer(words.empty() ? "the event " + std::string(name) : std::string(words));
   if (words.find_first_of("{[") != std::string_view::npos || !isValidUtf8(words))
     throw Failure(errorAt("answer", shownReply(words), std::string(form.title) + " in JSON"));
   answers.front().words = words;

@@ -64,7 +64,7 @@ Outgoing messagesOutgoing(const Sending& sending) {
   for (; message != chat["messages"].end(); ++message) body["messages"].push_back(*message);
   if (body["messages"].empty()) {
     throw Failure(errorAt(sending.request.node, "a prompt of system messages only",
-                          "a user message, because the Messages API sends system messages separately"));
+                          "a user message. The Messages API sends system messages separately"));
   }
   body["temperature"] = chat["temperature"];
   body["stream"] = true;

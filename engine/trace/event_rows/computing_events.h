@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about computation: forward passes, tokens, attention, groups of requests that attend to
-// each other, fidelity and jobs (engine/trace/event_fields.h). Open this file to change such an event.
+// The rows of events about computation: forward passes, tokens, attention, fidelity and jobs. Also groups of
+// requests that attend to each other (engine/trace/event_fields.h). Open this file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"

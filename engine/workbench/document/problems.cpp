@@ -388,7 +388,7 @@ class Finder {
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
       if (query::textOf(node.own)->empty())
         add(Severity::Error, id, say(forTranslation("Problems", /*id:file-no-path*/ "The file has no path")),
-            say(forTranslation("Problems", "A run of the query reads the file at this path")));
+            say(forTranslation("Problems", "Enter the path of the file that the query reads")));
       else
         checkFile(id, node.own, FileUse::Text);
     } else if (const query::SourceDocument* source = query::documentOf(node.own)) {

@@ -69,7 +69,7 @@ struct ProblemContext {
   /// message of every prompt.
   std::function<std::int64_t(const std::string&)> countTokens{};
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
-  /// Whether a run of the whole query fits, as the run itself counts. Null: not known. `countTokens` then
+  /// Whether a run of the whole query fits. The run uses the same counts. Null: not known. `countTokens` then
   /// measures the prompts without the chat template.
   const run::PlanFit* fit = nullptr;
   /// All devices, including unusable ones; null: not known.
@@ -92,8 +92,8 @@ Sentence nothingToGenerate();
 Sentence nothingToGenerateHint();
 
 /// Returns errors and warnings for a run of the nodes below `top` (kNoNode: of the query). The order is:
-/// device and model, nodes from the top down, plan. For the query, other trees come last. If nothing prevents
-/// it, the query is planned. Errors of the planner are then reported at their nodes.
+/// device and model, nodes from the top down, plan. For the query, other trees come last. If no error
+/// prevents planning, the query is planned. Errors of the planner are then reported at their nodes.
 std::vector<QueryProblem> problemsOf(const Document& document, const ProblemContext& context = {},
                                      NodeId top = kNoNode);
 

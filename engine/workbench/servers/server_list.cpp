@@ -159,7 +159,7 @@ ServerList::Read ServerList::read() const {
     miss("byte " + std::to_string(problem.byte), "a file that is not JSON", "a list of servers in JSON");
     return read;
   } catch (const Json::exception&) {
-    miss({}, "a number that is too large", "a list of servers in JSON");
+    miss({}, "a file with a number that is too large", "smaller numbers");
     return read;
   }
   const auto all = json.is_object() ? json.find("servers") : json.end();

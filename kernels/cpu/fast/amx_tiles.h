@@ -29,8 +29,8 @@ enum class Tile : std::uint8_t {
   RightWeights
 };
 
-/// Configures this thread's registers, and releases the registers in the end. Switching to a thread with tile
-/// registers costs the system more.
+/// Configures this thread's registers, and releases the registers at the end of its life. The system
+/// needs more time to switch to a thread with configured tile registers.
 class TileRegisters {
  public:
   /// Rows have `bytesAlongK` bytes along k, at most kTileRowBytes, a multiple of four.
@@ -41,7 +41,7 @@ class TileRegisters {
   TileRegisters(const TileRegisters&) = delete;
   TileRegisters& operator=(const TileRegisters&) = delete;
 
-  /// Configures the tiles for 1 to 2 · kTileRows rows. A change of the configuration loses their contents.
+  /// Configures the tiles for 1 to 2 · kTileRows rows. A change of the configuration deletes the contents.
   void fit(std::int64_t rows) {
     if (rows == m_rows) return;
     m_rows = rows;

@@ -116,18 +116,18 @@ QString shownToken(const std::string& text);
 
 class BlockHistory {
  public:
-  /// Reads the trace on to its end, or from its beginning if it is another trace. The time grows with the
-  /// number of new events.
+  /// Continues to read the trace up to its end. Reads another trace from its beginning. The time grows with
+  /// the number of new events.
   void follow(const std::shared_ptr<const TraceStore>& trace);
 
   /// The index of the last event before `position` that stored or extended the block's current content.
-  /// Nothing if the content was stored before the trace began, or is lost by then.
+  /// Nothing if the content was stored before the trace began, or was lost before `position`.
   std::optional<std::size_t> storedAt(BlockId block, std::size_t position) const;
   /// The index of the last event before `position` that allocated or shared the block.
   std::optional<std::size_t> usedAt(BlockId block, std::size_t position) const;
   /// The first event before `position` that took the content of `request` from the block. This event evicted
-  /// or cleared the block, or gave the block to another request. Only events after the request last allocated
-  /// or shared the block count. Nothing if there is no such event.
+  /// or cleared the block, or gave the block to another request. Earlier events than the last allocation
+  /// or sharing by the request do not count. Nothing if there is no such event.
   std::optional<std::size_t> lostAt(BlockId block, RequestId request, std::size_t position) const;
 
  private:

@@ -474,8 +474,8 @@ QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange&
           : tr(/*id:row-attends*/ "%1 attends to %2 tokens: %3.")
                 .arg(looks)
                 .arg(count)
-                .arg(seen.isEmpty() ? tr("%1 up to itself").arg(own->name)
-                                    : tr("%1, and %2 up to itself").arg(listed(seen), own->name));
+                .arg(seen.isEmpty() ? tr("%1 up to this token").arg(own->name)
+                                    : tr("%1, and %2 up to this token").arg(listed(seen), own->name));
   for (const auto& [why, names] : unseen)
     sentence +=
         QLatin1Char(' ') +

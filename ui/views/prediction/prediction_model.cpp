@@ -168,7 +168,7 @@ QString PredictionModel::tip(const QModelIndex& index) const {
   if (isSentence(index)) return text(index.siblingAtColumn(Name));
   if (const PredictionSegment* own = segment(index)) {
     if (own->isHidden)
-      return tr("%1: %2 tokens, %3, not counted in the prompt\nBlocks: %4")
+      return tr("%1: %2 tokens that are not counted in the prompt\nUse: %3\nBlocks: %4")
           .arg(own->name, atMost(own->holdsAnswer, own->account, "prompt-tokens"), own->sees,
                own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nAttends to: %5\nBlocks: %6")

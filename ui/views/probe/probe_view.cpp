@@ -98,7 +98,7 @@ PaintedTable tableOf(const jobs::Probe& probe) {
   if (!bundled.empty()) {
     table.headers.push_back(tr("Bundled"));
     table.shares.push_back(4);
-    table.headerHelps.push_back(tr("The same for the bundled model. %1").arg(metricMeaning("divergence")));
+    table.headerHelps.push_back(tr("Result of the bundled model. %1").arg(metricMeaning("divergence")));
   }
   const std::string recommended = probe.recommended();
   std::size_t index = 0;

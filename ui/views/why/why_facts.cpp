@@ -385,7 +385,8 @@ class OtherwiseMaker {
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
     const QString text =
-        tr(/*id:stood-under-plus*/ "%1 were under a plus, with the policy spans: %2 by ").arg(what, count);
+        tr(/*id:stood-under-plus*/ "%1 were under a plus and the policy were spans. Now %2 by ")
+            .arg(what, count);
     if (link.block) {
       add(text, stored, {}, link);
     } else {

@@ -178,7 +178,7 @@ QString WhyView::csv() const {
 ViewInfo whyRow() {
   return {.id = QStringLiteral("why"),
           .title = tr("Why"),
-          .help = tr("Why the selected block was a hit or a miss, and what would change that"),
+          .help = tr("Why the selected block was a hit or a miss, and which changes reverse this result"),
           .make = makeViewOf<WhyView>,
           .needs = {Fact::BlockLookups},
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55},
