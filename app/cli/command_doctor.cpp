@@ -295,10 +295,10 @@ class DoctorCommand {
         << "Tokens: " << report.tokens << (report.isEstimated ? " (--model MODEL gives exact counts)" : "")
         << '\n'
         << requestTable(report) << causeTable(report, m_options.prices) << wayTable(report, m_options.prices)
-        << "In all: " << counted(report.requests.size(), "request") << ", " << report.cached << " of "
-        << report.prompt << " prompt tokens cached, " << doctor::costText(report.lost, m_options.prices)
-        << " lost (" << doctor::shareText(report.lostShare()) << ")"
-        << (report.isEstimated ? ", estimated" : "") << '\n';
+        << "In all: " << counted(report.requests.size() - report.refused, "request") << ", " << report.cached
+        << " of " << report.prompt << " prompt tokens cached, "
+        << doctor::costText(report.lost, m_options.prices) << " lost ("
+        << doctor::shareText(report.lostShare()) << ")" << (report.isEstimated ? ", estimated" : "") << '\n';
     if (report.refused > 0) out << "Failed and not counted: " << counted(report.refused, "request") << '\n';
     if (report.problemCount > 0) out << "Skipped: " << counted(report.problemCount, "record") << '\n';
   }

@@ -56,10 +56,18 @@ class Conversations {
     std::vector<std::uint64_t> hashes;
     for (const Message& message : request.messages)
       if (message.role != "system") hashes.push_back(lettersHash(message));
+    std::vector<std::uint64_t> chains;  // of the messages up to each one
+    for (const std::uint64_t hash : hashes) {
+      std::uint64_t mixed = (chains.empty() ? 0 : chains.back()) * kGoldenGamma + hash;
+      mixed ^= mixed >> 29U;
+      chains.push_back(mixed);
+    }
     const std::uint64_t opening = openingHash(request);
     std::uint32_t number = m_count;
     if (!request.conversation.empty()) {
       number = m_byId.emplace(request.conversation, m_count).first->second;
+    } else if (const auto chain = byHistory(chains)) {
+      number = *chain;
     } else if (const auto found = byMessages(hashes)) {
       number = *found;
     } else if (const auto same = m_byOpening.find(opening);
@@ -75,6 +83,7 @@ class Conversations {
           .conversation = number,
           .isFirst = i == 0,
           .isLastLong = i > 0 && i + 1 == hashes.size() && isLong(request.messages.back())};
+    for (const std::uint64_t chain : chains) m_byChain[chain] = number;
     m_byOpening[opening] = number;
     return number;
   }
@@ -93,6 +102,16 @@ class Conversations {
     for (const Message& message : request.messages)
       if (message.role != "system") return hash64(messageText(message).substr(0, kBytes));
     return 0;
+  }
+
+  /// The conversation that has at least half of these messages, and at least two, as its beginning. The votes
+  /// of single messages can be those of another conversation with equal short messages.
+  std::optional<std::uint32_t> byHistory(const std::vector<std::uint64_t>& chains) const {
+    for (std::size_t count = chains.size(); count >= 2 && 2 * count >= chains.size(); --count) {
+      if (const auto found = m_byChain.find(chains[count - 1]); found != m_byChain.end())
+        return found->second;
+    }
+    return std::nullopt;
   }
 
   std::optional<std::uint32_t> byMessages(const std::vector<std::uint64_t>& hashes) const {
@@ -122,6 +141,7 @@ class Conversations {
   std::unordered_map<std::string, std::uint32_t> m_byId;
   std::unordered_map<std::uint64_t, Seen> m_byMessage;
   std::unordered_map<std::uint64_t, std::uint32_t> m_byOpening;
+  std::unordered_map<std::uint64_t, std::uint32_t> m_byChain;
   std::vector<std::size_t> m_sizes;  ///< messages of the last request
 };
 
@@ -574,7 +594,9 @@ class Diagnosis {
   void dropCausesWithoutLoss() {
     for (RequestReport& report : m_report.requests) {
       if (report.lost > 0 || report.findings.empty() || !report.compared) continue;
-      if (m_report.requests[*report.compared].conversation == report.conversation) continue;
+      // The request found the differing tokens in another prompt, so the difference costs nothing.
+      const bool isInCached = report.commonCompared < report.cached;
+      if (!isInCached && m_report.requests[*report.compared].conversation == report.conversation) continue;
       std::erase_if(report.findings,
                     [](const NamedFinding& one) { return causeOf(one.finding.cause).isEdit; });
     }

@@ -7,6 +7,7 @@
 #include "engine/doctor/log_reader.h"
 #include "engine/doctor/prompt_tokens.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,7 +61,8 @@ struct RequestReport {
                           ///< Such a request has no tokens and no findings.
 
   std::size_t computed() const { return prompt - cached; }
-  std::size_t couldBeCached() const { return cached + lost; }
+  /// A loss that the server reported is not part of `cached`.
+  std::size_t couldBeCached() const { return std::min(prompt, cached + lost); }
 };
 
 /// How much a way changes the predictions of a model for one request. The model answers the prompt of the log

@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 #include "engine/doctor/causes.h"
 #include "engine/doctor/prompt_tokens.h"
+#include "engine/doctor/redaction.h"
 
 #include <algorithm>
 #include <optional>
@@ -31,7 +32,8 @@ std::string changedText(std::string_view before, std::string_view now) {
          before[before.size() - 1 - end] == now[now.size() - 1 - end])
     ++end;
   while (end > 0 && now[now.size() - end] != ' ' && now[now.size() - end] != '\n') --end;
-  return std::string(now.substr(begin, now.size() - begin - end));
+  // Without the name before it, a secret could no longer be recognized.
+  return redacted(now, begin, now.size() - end);
 }
 
 bool needsNote(const RequestReport& report, std::size_t section) {

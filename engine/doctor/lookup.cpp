@@ -80,7 +80,9 @@ ServerCache::ServerCache(const DoctorOptions& given, const LoggedServer& server)
     m_simulator = known->open(settings);
   }
   m_setting = std::string(known->title) + " " + known->version + ", " + known->setup(settings) +
-              (options.blocks > 0 ? ", a pool of " + std::to_string(options.blocks) + " blocks" : "");
+              (options.blocks > 0
+                   ? ", a pool of " + std::to_string(options.blocks) + (m_block == 1 ? " tokens" : " blocks")
+                   : "");
   if (given.server.empty() && !server.kind.empty() && simulator::findServer(server.kind) == nullptr)
     m_setting =
         redacted(server.kind) + ", whose caching rules are not known. Rules of the report: " + m_setting;

@@ -19,11 +19,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The number of blocks that a gateway assumes if the server does not report the size of its cache.
+constexpr std::int64_t kUnknownBlocks = std::int64_t{1} << 16U;
+
 struct RecordedRun {
   std::string query;
   std::string model;
   std::string server;  ///< name of the server
   std::string kind;
+  std::int32_t blockSize = 0;    ///< of the simulated cache; 0: unknown
+  std::int64_t cacheTokens = 0;  ///< 0: unknown
   std::string answer;
   Json usage = Json::object();
   std::size_t requests = 0;
@@ -59,6 +64,8 @@ std::string lineOf(const RecordedRun& run) {
   Json line;
   line["upstream"] = run.server;
   line["server"] = {{"kind", run.kind}};
+  if (run.blockSize > 0) line["server"]["block_size"] = run.blockSize;
+  if (run.cacheTokens > 0) line["server"]["cache_tokens"] = run.cacheTokens;
   line["status"] = run.isFailed ? 0 : 200;
   line["request"] = {{"model", model}, {"messages", std::move(messages)}};
   if (!run.isFailed) {
@@ -75,13 +82,24 @@ std::string linesOf(const trace::TraceFile& file) {
   std::map<std::string, std::string> kinds;  // by the name of a server
   std::map<RunId, RecordedRun> runs;
   std::vector<RunId> order;
+  RecordedRun sizes;  // only the sizes of the cache, as they were last reported
+  const auto takePool = [&sizes](const trace::PoolState& pool) {
+    const auto blocks = static_cast<std::int64_t>(pool.blocks.size()) - 1;  // without the null block
+    if (blocks <= 0) return;
+    sizes.blockSize = pool.blockSize;
+    sizes.cacheTokens = blocks == kUnknownBlocks ? 0 : blocks * pool.blockSize;
+  };
   for (const trace::Event& event : file.events) {
+    if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload)) takePool(session->pool);
+    if (const auto* snapshot = std::get_if<trace::Snapshot>(&event.payload)) takePool(snapshot->pool);
     if (const auto* server = std::get_if<trace::ServerChosen>(&event.payload))
       kinds[server->name] = server->kind;
     if (event.run == 0) continue;
     RecordedRun& run = runs[event.run];
     if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
       run.query = started->queryJson;
+      run.blockSize = sizes.blockSize;
+      run.cacheTokens = sizes.cacheTokens;
       order.push_back(event.run);
     } else if (const auto* sent = std::get_if<trace::RequestSent>(&event.payload)) {
       run.server = sent->server;
@@ -95,6 +113,7 @@ std::string linesOf(const trace::TraceFile& file) {
       if (reported->isCachedKnown())
         run.usage["prompt_tokens_details"]["cached_tokens"] = reported->cachedTokens;
     } else if (const auto* finished = std::get_if<trace::RunFinished>(&event.payload)) {
+      // The prompt of a stopped run counts as computed, as in the gateway.
       run.isFailed = finished->outcome == trace::RunOutcome::Failed && run.answer.empty();
     }
   }

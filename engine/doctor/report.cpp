@@ -60,10 +60,29 @@ std::string shown(std::string_view text) {
   return onOneLine(redacted(text));
 }
 
+/// Replaces spaces, tabs and line breaks by signs.
+std::string visibleBlanks(std::string_view text) {
+  std::string visible;
+  for (const char c : text) {
+    if (c == ' ')
+      visible += "·";
+    else if (c == '\n')
+      visible += "⏎";
+    else if (c == '\t')
+      visible += "⇥";
+    else
+      visible += c;
+  }
+  return onOneLine(visible);
+}
+
 std::string changeOf(const Finding& finding) {
   if (finding.before.empty() && finding.after.empty()) return shown(finding.detail);
-  const std::string change = onOneLine(finding.before) + " → " + onOneLine(finding.after);
-  return finding.detail.empty() ? change : shown(finding.detail) + ": " + change;
+  const auto excerpt = [&finding](const std::string& text) {
+    return finding.cause == CauseId::WhiteSpace ? visibleBlanks(text) : onOneLine(text);
+  };
+  const std::string change = excerpt(finding.before) + " → " + excerpt(finding.after);
+  return finding.detail.empty() ? change : change + " (" + shown(finding.detail) + ")";
 }
 
 std::string causesOf(const RequestReport& request) {

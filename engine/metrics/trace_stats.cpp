@@ -165,9 +165,12 @@ TraceStats stats(std::span<const trace::Event> events) {
     result.account += accounts.of(id);
     if (request.reported) {
       ++result.servedRequests;
-      if (!request.metrics) {
+      // A watched server reports hits without the metrics of a step.
+      if (!request.metrics && !request.reported->isCachedKnown()) {
         ++result.unaccountedRequests;
         addTo(result.unaccountedTokens, request.reported->promptTokens.value_or(0));
+      }
+      if (!request.metrics) {
         addTo(result.generatedTokens, request.reported->generatedTokens.value_or(0));
         if (request.reported->timeToFirstToken) firstTokens.push_back(*request.reported->timeToFirstToken);
       }

@@ -214,6 +214,9 @@ std::string failureOf(const Json& record, const Json* response) {
                ? nullptr
                : memberOf(*place, "status", "status_code", "statusCode", "http_status", "response_status");
   };
+  // A gateway states that the client left before the answer, and that the server computed the prompt.
+  if (const Json* computed = memberOf(record, "computed"); computed != nullptr && *computed == Json(true))
+    return {};
   for (const Json* status : {statusOf(&record), statusOf(response)}) {
     if (status == nullptr) continue;
     if (const auto number = countOfJson(status)) {

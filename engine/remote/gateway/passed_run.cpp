@@ -473,6 +473,8 @@ void PassedRun::writeLog(const PassageEnd& end) {
   if (m_prediction) line["predicted_cached_tokens"] = m_prediction->answer.cached;
   if (m_order) line["order"] = {{"sent", m_order->children}, {"as_written", m_order->asWritten}};
   if (end.how != PassageEnd::How::Answered) line["problem"] = end.problem;
+  // A server computes the prompt of a client that left.
+  if (end.how == PassageEnd::How::ClientGone) line["computed"] = true;
   std::string text = line.dump(-1, ' ', false, LogJson::error_handler_t::replace);
   m_book.log(remote::withoutKey(text, m_key) + "\n");
 }

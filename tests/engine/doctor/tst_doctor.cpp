@@ -69,6 +69,41 @@ class TestDoctor : public QObject {
     QCOMPARE(int(diagnosed(linesOf({first, second})).conversations), 2);
   }
 
+  /// Two agents at the same time get the same short results. The history decides, not the single messages.
+  void parallelAgents() {
+    const auto agent = [](int number, int turns) {
+      Said said{{"system", "Be brief."}, {"user", document(number)}};
+      for (int turn = 0; turn < turns; ++turn) {
+        said.emplace_back("assistant", "Step " + std::string(1, static_cast<char>('a' + number * 8 + turn)));
+        said.emplace_back("user", "Error: The tool found no file with this name in the folder.");
+      }
+      return bodyOf(said);
+    };
+    std::vector<Json> records;
+    for (int turns = 0; turns < 5; ++turns)
+      for (int number : {1, 2}) records.push_back(agent(number, turns));
+    for (int turns = 5; turns < 8; ++turns) records.push_back(agent(2, turns));
+    records.push_back(agent(1, 5));
+    const LogReport report = diagnosed(linesOf(records));
+    QCOMPARE(int(report.conversations), 2);
+    QCOMPARE(report.requests.back().conversation, report.requests.front().conversation);
+    QCOMPARE(causeIn(report, records.size() - 1), std::string());
+  }
+
+  /// A server that reports fewer tokens than the rules allow does not make the prompt longer.
+  void lossesStayInThePrompt() {
+    const std::string text = document(1) + document(2) + document(3) + document(4);
+    Json first{{"request", bodyOf({{"user", text}})}};
+    Json again = first;
+    const auto prompt = static_cast<std::int64_t>(diagnosed(linesOf({first})).prompt);
+    again["response"]["usage"] = {{"prompt_tokens", prompt},
+                                  {"prompt_tokens_details", {{"cached_tokens", 0}}}};
+    const LogReport report = diagnosed(linesOf({first, again}));
+    const RequestReport& last = report.requests.back();
+    QVERIFY(last.lost > 0);
+    QVERIFY(last.couldBeCached() <= last.prompt);
+  }
+
   void equalsSimulators_data() {
     QTest::addColumn<QString>("server");
     QTest::addColumn<int>("block");
@@ -447,6 +482,17 @@ class TestDoctor : public QObject {
       QVERIFY(text.find("sk-other") == std::string::npos);
       QVERIFY(text.find('\x1b') == std::string::npos);
     }
+    // A changed value that moves to the end of the prompt loses the name before it.
+    edited.clear();
+    std::vector<Json> records;
+    for (const char* value : {"one96768e5d", "two0dbe9027", "three5771a2f"})
+      records.push_back(bodyOf({{"system", "Hello.\npassword: pw" + std::string(value) +
+                                               "\nCookie: session=ck" + value + "\nBe brief. " + document(1)},
+                                {"user", document(2)}}));
+    (void)diagnosed(linesOf(records), options);
+    QVERIFY(!edited.empty());
+    for (const char* part : {"pwtwo", "cktwo", "pwthree", "ckthree"})
+      QVERIFY2(edited.find(part) == std::string::npos, edited.c_str());
     QVERIFY(htmlReport(report, {}).find("<script") == std::string::npos);
     QVERIFY(htmlReport(report, {}).find("http://") == std::string::npos);
     QVERIFY(Json::accept(jsonReport(report, {})));

@@ -248,6 +248,10 @@ class TestTranscript : public QObject {
       add(run, reported);
       add(run, trace::RunFinished());
     };
+    trace::SessionStarted session;
+    session.pool.blockSize = 32;
+    session.pool.blocks.resize(136);
+    add(0, session);
     ask(1, "Why?", 0);
     ask(2, "Why not?", 30);
     const std::vector<std::uint8_t> bytes = trace::traceBytes(events);
@@ -257,6 +261,8 @@ class TestTranscript : public QObject {
     const LoggedRequest& last = read.requests[1];
     QCOMPARE(int(last.messages.size()), 2);
     QCOMPARE(textAt(last, 1), std::string("Why not?"));
+    QCOMPARE(last.server.blockSize, 32);
+    QCOMPARE(last.server.cacheTokens, std::int64_t(135 * 32));
     QCOMPARE(messageText(*last.answer), std::string("An answer."));
     QCOMPARE(last.usage.cached, std::optional<std::int64_t>(30));
     QCOMPARE(last.server.kind, std::string("llama.cpp"));

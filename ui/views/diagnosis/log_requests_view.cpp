@@ -224,7 +224,7 @@ QString LogRequestsView::summary() const {
   if (m_state->stage == LogState::Stage::None) return {};
   if (!m_state->problem.isEmpty()) return tr("The log cannot be diagnosed: %1").arg(m_state->problem);
   QStringList lines;
-  const QString counts = tr("Requests: %1. Conversations: %2. Tokens of prompts: %3.")
+  const QString counts = tr("Requests: %1. Conversations: %2. %3.")
                              .arg(report.requests.size())
                              .arg(report.conversations)
                              .arg(metricShare("cached-tokens", static_cast<std::int64_t>(report.cached),
