@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/wrapping_row.h"
 
+#include <QMargins>
 #include <QWidget>
 
 #include <algorithm>
@@ -24,7 +25,9 @@ QLayoutItem* WrappingRow::takeAt(int index) {
 }
 
 int WrappingRow::heightForWidth(int width) const {
-  return layOut(QRect(0, 0, width, 0), false);
+  const QMargins margins = contentsMargins();
+  return layOut(QRect(0, 0, width - margins.left() - margins.right(), 0), false) + margins.top() +
+         margins.bottom();
 }
 
 QSize WrappingRow::minimumSize() const {
@@ -32,7 +35,7 @@ QSize WrappingRow::minimumSize() const {
   for (const QLayoutItem* item : m_items) {
     if (!item->isEmpty()) least = least.expandedTo(item->minimumSize());
   }
-  return least;
+  return least.grownBy(contentsMargins());
 }
 
 QSize WrappingRow::sizeHint() const {
@@ -43,12 +46,12 @@ QSize WrappingRow::sizeHint() const {
     width += (width > 0 ? spacing() : 0) + item->sizeHint().width();
     height = std::max(height, item->sizeHint().height());
   }
-  return {width, height};
+  return QSize(width, height).grownBy(contentsMargins());
 }
 
 void WrappingRow::setGeometry(const QRect& area) {
   QLayout::setGeometry(area);
-  layOut(area, true);
+  layOut(area.marginsRemoved(contentsMargins()), true);
 }
 
 int WrappingRow::layOut(const QRect& area, bool isApplied) const {
