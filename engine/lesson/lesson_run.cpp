@@ -259,7 +259,7 @@ class LessonChecker {
     if (run <= m_runs) return true;
     const std::string soFar =
         m_runs == 0 ? "No run is" : "Only " + counted(m_runs, "run") + (m_runs == 1 ? " is" : " are");
-    fault(offset, "run " + std::to_string(run) + " in " + what, "a run before this line",
+    fault(offset, "run " + std::to_string(run) + " in " + what, /*id:earlier-run*/ "a run before this line",
           soFar + /*id:stands-before-place*/ " before this line." +
               (run <= m_lesson.runs() ? /*id:text-may-name*/
                    " A text may use metrics of earlier runs only. A question may also use later runs."

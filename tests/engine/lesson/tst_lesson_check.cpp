@@ -141,7 +141,8 @@ void TestLessonCheck::faults_data() {
   row("moment before a run", "a.json", "open a.json\nscrub start\n", "",
       "14:1: Spanscope found <moment-before-run>, but needs an action \"run\" before it");
   row("comparison ahead", "a.json", "open a.json\nrun\ncompare with run 2\n", "",
-      "15:14: Spanscope found run 2 in a comparison, but needs only 1 run <stands-before-place>");
+      "15:14: Spanscope found run 2 in a comparison, but needs <earlier-run>. Only 1 run is "
+      "<stands-before-place>");
   row("comparison with itself", "a.json", "open a.json\nrun\ncompare with run 1\n", "",
       "15:14: Spanscope found <last-run-beside>, but needs an earlier run");
   row("fidelity before a run", "a.json", "open a.json\nmeasure fidelity\n", "",
@@ -149,17 +150,19 @@ void TestLessonCheck::faults_data() {
   row("fidelity of another session", "a.json", "open a.json\nrun\nset block_size=4\nmeasure fidelity run 1\n",
       "", "16:1: Spanscope found run 1<whose-session-ended>, but needs <run-under-present>");
   row("figure ahead", "a.json", "open a.json\nrun\n", "\nIt is {run 2: answer}.\n",
-      "17:8: Spanscope found run 2 in a text, but needs only 1 run <stands-before-place>");
+      "17:8: Spanscope found run 2 in a text, but needs <earlier-run>. Only 1 run is <stands-before-place>");
   row("figure ahead of its step", "a.json", "open a.json\n", "\nIt is {run 1: answer}.\n\n```do\nrun\n```\n",
-      "16:8: Spanscope found run 1 in a text, but needs no run <stands-before-place>. <text-may-name>");
+      "16:8: Spanscope found run 1 in a text, but needs <earlier-run>. No run is <stands-before-place> "
+      "<text-may-name>");
   row("question beyond the end", "a.json", "open a.json\nrun\n",
       "\n```question\nHow many?\nnumber: run 2: blocks\n```\n",
-      "19:9: Spanscope found run 2 in a question, but needs only 1 run <stands-before-place>");
+      "19:9: Spanscope found run 2 in a question, but needs <earlier-run>. Only 1 run is "
+      "<stands-before-place>");
   row("what holds ahead", "a.json", "open a.json\nrun\n", "\n```holds\nrun 2: blocks = 1\n```\n",
-      "18:1: Spanscope found run 2 …, but needs only 1 run <stands-before-place>");
+      "18:1: Spanscope found run 2 …, but needs <earlier-run>. Only 1 run is <stands-before-place>");
   row("condition of what holds ahead", "a.json", "open a.json\nrun\n",
       "\n```holds\nwhere run 2: model = \"a\"\nrun 1: blocks = 1\n```\n",
-      "18:7: Spanscope found run 2 …, but needs only 1 run <stands-before-place>");
+      "18:7: Spanscope found run 2 …, but needs <earlier-run>. Only 1 run is <stands-before-place>");
   row("fidelity that was not measured", "a.json", "open a.json\nrun\n", "\nIt is {run 1: divergence}.\n",
       "17:8: Spanscope found the divergence of run 1, but needs <measure-fidelity-run>");
   row("node of a figure", "a.json", "open a.json\nrun\n", "\nIt is {run 1: cached tokens of node:/g/x}.\n",

@@ -233,7 +233,7 @@ void TestQuerySurroundings::largeFilesAreRefused() {
   write("query/most.txt", QByteArray(static_cast<qsizetype>(kMaxFileBytes), 'x'));
   QCOMPARE(std::get<std::string>(files.read("most.txt")).size(), kMaxFileBytes);
   write("query/more.txt", QByteArray(static_cast<qsizetype>(kMaxFileBytes) + 1, 'x'));
-  QCOMPARE(std::get<NotGiven>(files.read("more.txt")).expected, std::string("at most 16777216"));
+  QVERIFY(std::get<NotGiven>(files.read("more.txt")).expected.find("16777216") != std::string::npos);
 }
 
 void TestQuerySurroundings::lists_data() {
@@ -315,7 +315,7 @@ void TestQuerySurroundings::listsHaveLimits() {
   for (std::size_t i = 0; i < kMaxListedFiles; ++i) write(("query/most/" + std::to_string(i)).c_str(), {});
   QCOMPARE(std::get<FileList>(files.list("most")).paths.size(), kMaxListedFiles);
   write("query/most/more", {});
-  QCOMPARE(std::get<NotGiven>(files.list("most")).expected, std::string("at most 10000"));
+  QVERIFY(std::get<NotGiven>(files.list("most")).expected.find("10000") != std::string::npos);
   QVERIFY(QDir(m_folder.filePath("query/most")).removeRecursively());
   QVERIFY(QDir(m_folder.filePath("query/nest")).removeRecursively());
 }
