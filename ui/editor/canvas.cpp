@@ -74,6 +74,11 @@ void Canvas::reveal(document::NodeId node) {
   m_impl->parts.reveal(node);
 }
 
+void Canvas::showApart(document::NodeId node) {
+  CanvasCore& core = m_impl->parts.core();
+  if (const Stack* stack = core.stacks().of(node)) core.setSpread(stack->parent, true);
+}
+
 QRect Canvas::placeOf(document::NodeId node) const {
   const QRectF rect = m_impl->parts.rectOf(node);
   if (rect.isNull()) return {};

@@ -58,6 +58,8 @@ class Canvas : public QWidget {
 
   /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
   void reveal(document::NodeId node);
+  /// Draws the node outside of a stack: opens the stack that contains the node.
+  void showApart(document::NodeId node);
   /// The rectangle of the node, or of the stack that contains it, in pixels of the canvas. Null: the node is
   /// not drawn.
   QRect placeOf(document::NodeId node) const;

@@ -5,6 +5,7 @@
 #include "ui/operators/operator_table.h"
 #include "ui/theme/pattern_painting.h"
 
+#include <QFontMetricsF>
 #include <QGlyphRun>
 #include <QPainter>
 #include <QPainterPath>
@@ -488,14 +489,31 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
   painter.drawRoundedRect(rect, radius, radius);
 }
 
-/// Paints a node at a small zoom: the sign of its operator. The sign keeps its size on the screen while it
-/// fits.
+/// Paints a node at a small zoom: its name, if the name has room in a small font, else the sign of its
+/// operator. Both keep their size on the screen while they fit.
 void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom) {
   constexpr double kSign = 16;
   constexpr double kAir = 8;
+  constexpr int kWords = 10;     // pixels on the screen
+  constexpr double kBeside = 7;  // room for ports and the stripe
+  const QTransform before = painter.transform();
+  const QRectF onScreen(0, 0, look.rect.width * zoom, look.rect.height * zoom);
+  const QString words = !look.identity.isEmpty() ? look.identity
+                        : look.name.isEmpty()    ? look.title
+                                                 : look.name;
+  QFont font = style.bodyFont;
+  font.setPixelSize(kWords);
+  const QFontMetricsF metrics(font);
+  if (onScreen.height() >= kWords + 2 && metrics.horizontalAdvance(words) <= onScreen.width() - 2 * kBeside) {
+    painter.scale(1 / zoom, 1 / zoom);
+    painter.setFont(font);
+    painter.setPen(style.text);
+    painter.drawText(onScreen, Qt::AlignCenter, words);
+    painter.setTransform(before);
+    return;
+  }
   const double most = (std::min(look.rect.width, look.rect.height) - 2 * kAir) / kSign;
   const double scale = std::max(1.0, std::min(1 / zoom, most));
-  const QTransform before = painter.transform();
   painter.translate(look.rect.width / 2, look.rect.height / 2);
   painter.scale(scale, scale);
   paintIcon(painter, look.op, -kSign / 2, -kSign / 2, style.text);

@@ -490,12 +490,17 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
   }
 }
 
+bool LessonReader::isMeasured(const lesson::FilledQuestion& question) const {
+  return m_course->isBusy() && !question.missing.empty();
+}
+
 void LessonReader::fillQuestion(const lesson::FilledQuestion& question, const QuestionPlace& here,
                                 QVBoxLayout& column) {
   const LessonAnswer* answer = m_course->answerTo(here);
   QuestionState state{.answer = m_changing == here ? nullptr : answer};
   state.mayChange = answer != nullptr && !isDecided(here);
-  if (state.answer != nullptr) state.verdict = judge(question, *answer, isDecided(here));
+  if (state.answer != nullptr)
+    state.verdict = judge(question, *answer, isDecided(here) && !isMeasured(question));
   if (const auto first = m_first.find(here); state.answer == nullptr && first != m_first.end()) {
     const QString said = first->second.choice
                              ? QString::fromStdString(question.choices[*first->second.choice].text)
@@ -556,6 +561,24 @@ bool LessonReader::showWaiting() {
   return true;
 }
 
+namespace {
+
+/// Whether the two nodes of a swap are inputs of one node, directly one after the other.
+bool areNeighbours(const lesson::Action& swap) {
+  const auto* one = std::get_if<lesson::Target>(&swap.arguments[0].value);
+  const auto* other = std::get_if<lesson::Target>(&swap.arguments[1].value);
+  if (one == nullptr || other == nullptr) return false;
+  const auto parts = [](const NodePath& path) {
+    const std::size_t slash = path.rfind('/');
+    return std::pair(path.substr(0, slash), QString::fromStdString(path.substr(slash + 1)).toInt());
+  };
+  const auto [oneParent, oneIndex] = parts(one->node);
+  const auto [otherParent, otherIndex] = parts(other->node);
+  return oneParent == otherParent && std::abs(oneIndex - otherIndex) == 1;
+}
+
+}  // namespace
+
 QString LessonReader::taskText(const lesson::Action& action) const {
   const auto nodeText = [this, &action](std::size_t argument) {
     const auto* target = std::get_if<lesson::Target>(&action.arguments[argument].value);
@@ -566,6 +589,10 @@ QString LessonReader::taskText(const lesson::Action& action) const {
     case lesson::ActionKind::Run:
       return tr("Run the query%1.").arg(m_input.keyHint(QStringLiteral("run.run")));
     case lesson::ActionKind::Swap:
+      // A node that is dragged above a distant node pushes all nodes between them down.
+      if (!areNeighbours(action))
+        return tr("Swap “%1” and “%2”: hold the Alt key, and drag one node onto the other.")
+            .arg(nodeText(0), nodeText(1));
       return tr("Swap “%1” and “%2”: drag one above the other, or select the lower node and move the node "
                 "up%3.")
           .arg(nodeText(0), nodeText(1), m_input.keyHint(QStringLiteral("node.move-up")));
@@ -684,7 +711,7 @@ void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
       const std::uint32_t decides = m_course->decidedBy(place);
       const LessonAnswer* answer = m_course->answerTo(place);
       if (decides <= first || decides > runs || answer == nullptr || !answer->isGiven()) continue;
-      const AnswerVerdict verdict = judge(*question, *answer, isDecided(place));
+      const AnswerVerdict verdict = judge(*question, *answer, isDecided(place) && !isMeasured(*question));
       QString text = verdictText(*question, *answer, verdict);
       if (verdict != AnswerVerdict::Open && !question->why.pieces.empty())
         text += QLatin1Char('\n') + plainText(markdownOf(question->why));

@@ -102,6 +102,8 @@ class LessonReader : public QFrame {
   void refreshButtons();
   void follow(const QUrl& link);
   bool isDecided(const QuestionPlace& place) const;
+  /// Whether the lesson still measures the answer.
+  bool isMeasured(const lesson::FilledQuestion& question) const;
   void keepProgress();
   void showMore();  ///< shows or hides the button for more text.
   /// Returns blocks of the current step as text for screen readers.

@@ -19,7 +19,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -230,7 +232,9 @@ std::optional<LessonMarks::Drawn> LessonMarks::drawnIn(Dock& dock, const Selecti
     const QRect place = m_canvas.placeOf(part.currentNode());
     if (place.isNull() || part.block || part.token) return std::nullopt;
     inside = &m_canvas;
-    drawn.places = {place};
+    // A chip extends below the node by about half of its height.
+    constexpr double kBelow = 10;  // scene pixels
+    drawn.places = {place.adjusted(0, 0, 0, static_cast<int>(kBelow * m_canvas.place().zoom))};
   } else {
     const auto* view = dynamic_cast<const DrawnParts*>(dock.view());
     if (view == nullptr) return std::nullopt;
@@ -311,6 +315,15 @@ void LessonMarks::showTargets() {
   const LessonCourse* course = m_reader.course();
   if (course == nullptr || course->isBusy() || !m_reader.isVisible() || m_reader.showsLessons()) return;
   bool isOnCanvas = false;
+  // The learner cannot drag a node that is in a stack.
+  for (const LessonCourse::Task& task : course->tasks()) {
+    if (task.isDone || task.action->kind != lesson::ActionKind::Swap) continue;
+    for (const auto& argument : task.action->arguments) {
+      const auto* target = std::get_if<lesson::Target>(&argument.value);
+      const std::optional<Selection> part = target == nullptr ? std::nullopt : partOf(*target);
+      if (part) m_canvas.showApart(part->currentNode());
+    }
+  }
   for (const lesson::Target& target : course->spokenOf()) {
     // The text names other docks without showing them.
     if (target.kind == lesson::Target::Kind::Dock) continue;

@@ -306,7 +306,6 @@ std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
     const int name = nameWidth(m_entries[i]);
     const int gap = i + 1 < places.size() ? nameGap - kSampleGap : 0;
     places[i].isNamed = rest >= name + gap;
-    if (!places[i].isNamed) rest = 0;
     if (places[i].isNamed) {
       places[i].width += name;
       rest -= name + gap;

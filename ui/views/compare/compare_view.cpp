@@ -257,8 +257,9 @@ void CompareView::fitColumns() {
   const int room = m_table->viewport()->width();
   std::array<int, kColumns> widths = wanted;
   const auto excess = [&widths, room] { return std::accumulate(widths.begin(), widths.end(), -room); };
-  for (const std::size_t side : {std::size_t{0}, std::size_t{3}})
-    widths[side] = std::max(least[side], wanted[side] - std::max(0, excess()));
+  // A long answer takes room from the names only if the names need much of the room.
+  if (wanted[0] > room / 4) widths[0] = std::max({least[0], room / 4, wanted[0] - std::max(0, excess())});
+  widths[3] = std::max(least[3], wanted[3] - std::max(0, excess()));
   // The two value columns share the width that is left or missing.
   const int values = std::max(0, room - widths[0] - widths[3]);
   const int missing = widths[1] + widths[2] - values;

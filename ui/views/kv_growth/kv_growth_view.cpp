@@ -324,9 +324,12 @@ void GrowthDrawing::paint(QPainter& painter, const QRect& area) const {
   };
   write(QRectF(area.left(), area.top(), names - 2 * kSpace, kTitle), tr("query vector of"), Qt::AlignRight,
         Role::TextThird);
+  const QString whole =
+      tr("stored keys: %1 of the prompt, %2 of the answer").arg(m_model.prompt).arg(m_step.pass);
+  const bool fits = metrics.horizontalAdvance(whole) <= layout.cells.width();
   write(QRectF(layout.cells.left(), area.top(), layout.cells.width(), kTitle),
-        tr("stored keys: %1 of the prompt, %2 of the answer").arg(m_model.prompt).arg(m_step.pass),
-        Qt::AlignLeft, Role::TextSecond);
+        fits ? whole : tr("stored keys: %1 + %2").arg(m_model.prompt).arg(m_step.pass), Qt::AlignLeft,
+        Role::TextSecond);
   write(QRectF(layout.cells.right() + 2 * kSpace, area.top(),
                area.right() - layout.cells.right() - 2 * kSpace, kTitle),
         tr("next token"), Qt::AlignLeft, Role::TextThird);

@@ -330,7 +330,7 @@ QString poolCsv(const ViewInput& input) {
 namespace {
 
 constexpr int kMargin = 3 * kSpace;
-constexpr std::array<int, 3> kPitches{44, 20, 12};
+constexpr std::array<int, 5> kPitches{88, 64, 44, 20, 12};
 
 }  // namespace
 
@@ -524,7 +524,8 @@ void PoolArea::paintText(QPainter& painter, const QRect& place, BlockId id, cons
   }
   painter.setPen(ink);
   QFont font = theme().monoFont();
-  font.setPixelSize(id > 9999 ? 9 : 11);
+  constexpr int kTextPitch = 44;  // the smallest cells with a text
+  font.setPixelSize((id > 9999 ? 9 : 11) * std::max(kTextPitch, m_pitch) / kTextPitch);
   painter.setFont(font);
   const bool counted = block.references > 0;
   painter.drawText(place.adjusted(0, counted ? 3 : 0, 0, counted ? -place.height() / 2 : 0), Qt::AlignCenter,

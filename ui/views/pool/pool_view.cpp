@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -329,7 +330,7 @@ QWidget* PoolView::takeTitleControls() {
 
 void PoolView::showControls() {
   if (!m_controls) return;
-  m_controls->showShade(m_shade, m_table.oldest, m_table.anyLoaded, theme());
+  m_controls->showShade(m_shade, m_table, theme());
   if (m_isOverTime) m_controls->showOverTime();
 }
 
@@ -520,8 +521,8 @@ class AgeScale : public QWidget {
 
 namespace {
 
-/// The legend of the pool.
-std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
+/// The legend of the states that the pool has.
+std::vector<BlockLegend::Meaning> poolLegend(const PoolTable& table) {
   std::vector<BlockLegend::Meaning> entries{
       {{.role = BlockRole::Hit}, Theme::name(BlockRole::Hit), tr("A hit of the shown request")},
       {{.role = BlockRole::Relocated},
@@ -531,7 +532,7 @@ std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
        Theme::name(BlockRole::Computed),
        tr("Computed for the shown request, or being computed")}};
   // This entry is after hits and computed blocks, where even a narrow title bar has space for it.
-  if (anyLoaded) entries.push_back(loadedMeaning());
+  if (table.anyLoaded) entries.push_back(loadedMeaning());
   entries.insert(
       entries.end(),
       {{{.core = BlockCore::Dark},
@@ -539,6 +540,15 @@ std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
         tr("In use by other requests. An empty frame: another run uses the block")},
        {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
        {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}});
+  if (table.blocks.empty()) return entries;
+  std::set<std::pair<BlockRole, BlockCore>> drawn;
+  for (const PoolBlock& block : table.blocks) {
+    const BlockLook look = poolLook(block);
+    drawn.emplace(look.role, look.core == BlockCore::Frame ? BlockCore::Dark : look.core);
+  }
+  std::erase_if(entries, [&drawn](const BlockLegend::Meaning& entry) {
+    return !entry.look.loaded && !drawn.contains({entry.look.role, entry.look.core});
+  });
   return entries;
 }
 
@@ -546,7 +556,7 @@ std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
 
 PoolControls::PoolControls(QWidget* parent)
     : QWidget(parent),
-      m_legend(new BlockLegend(poolLegend(false), this)),
+      m_legend(new BlockLegend(poolLegend({}), this)),
       m_scale(new AgeScale(this)),
       m_choice(new QComboBox(this)) {
   auto* row = new QHBoxLayout(this);
@@ -570,12 +580,12 @@ PoolControls::PoolControls(QWidget* parent)
   });
 }
 
-void PoolControls::showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme) {
+void PoolControls::showShade(PoolShade shade, const PoolTable& table, const Theme& theme) {
   m_legend->setTheme(theme);
-  m_legend->setEntries(poolLegend(anyLoaded));
+  m_legend->setEntries(poolLegend(table));
   m_legend->setVisible(shade == PoolShade::State);
   m_scale->setVisible(shade == PoolShade::Age);
-  m_scale->showScale(oldest, theme);
+  m_scale->showScale(table.oldest, theme);
   m_choice->setCurrentIndex(m_choice->findData(static_cast<int>(shade)));
 }
 

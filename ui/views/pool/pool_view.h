@@ -162,7 +162,8 @@ class PoolControls : public QWidget {
  public:
   explicit PoolControls(QWidget* parent = nullptr);
 
-  void showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme);
+  /// Shows the legend of the states that the table has, or the scale of the ages.
+  void showShade(PoolShade shade, const PoolTable& table, const Theme& theme);
   /// Hides the legends, because the plot has its own legend.
   void showOverTime();
 

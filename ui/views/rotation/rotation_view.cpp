@@ -68,7 +68,7 @@ RotationView::RotationView(QWidget* parent)
   m_table->setToolTip(
       tr("List each pair of elements: radians per position, rotations of stored key and query vector, and "
          "part of the score"));
-  m_table->setMinimumHeight(4 * kTurnRow);
+  m_table->setMinimumHeight(2 * kTurnRow);
   m_table->setModel(m_rows);
   m_table->setRowHeight(kTurnRow);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -94,9 +94,9 @@ RotationView::RotationView(QWidget* parent)
   column->addWidget(m_pair);
   column->addLayout(buttons);
   column->addWidget(m_move);
-  column->addWidget(m_drawing, 3);
+  column->addWidget(m_drawing, 6);
   column->addWidget(m_sentence);
-  column->addWidget(m_table, 2);
+  column->addWidget(m_table, 1);
   column->addStretch(0);
 
   QHBoxLayout* row = titleRow();
