@@ -6,6 +6,7 @@
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
+#include "ui/session/log_diagnosis.h"
 #include "ui/session/measure_requests.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
@@ -136,8 +137,13 @@ void Screenshots::next() {
     return;
   }
   const QString file = m_options.files[m_file++];
+  const auto earlier = measured<LogDiagnosisKind>(m_window.workspace().input().measured);
   if (!m_window.openFile(file)) {
     Q_EMIT finished(tr("%1 could not be opened").arg(file));
+    return;
+  }
+  if (waitForLog(earlier)) {
+    next();
     return;
   }
   if (!m_window.workspace().current()->source->takesRuns()) {
@@ -169,6 +175,13 @@ void Screenshots::waitForPrediction() {
   timer.start();
   while (m_window.workspace().input().prediction.isPending && timer.elapsed() < kPatience)
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+bool Screenshots::waitForLog(const std::shared_ptr<const LogState>& earlier) {
+  const auto now = [this] { return measured<LogDiagnosisKind>(m_window.workspace().input().measured); };
+  if (now() == earlier || now() == nullptr) return false;
+  while (now() != nullptr && now()->isRunning()) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+  return true;
 }
 
 void Screenshots::selectSomething() {

@@ -12,10 +12,12 @@
 #include <QStringList>
 
 #include <functional>
+#include <memory>
 
 namespace spanscope::ui {
 
 class MainWindow;
+struct LogState;
 
 /// An item for the whole window in its current state, without dialogs and floating docks. The item can be
 /// painted in any theme. The window must outlive the item.
@@ -34,7 +36,8 @@ struct ScreenshotOptions {
   QSize size{1280, 800};
   QString folder = QStringLiteral(".");
   /// The files to run, one after the other in the same session. The last file is shown. For pictures of the
-  /// benchmark, the last file is also measured. For "lesson" and "presentation", the files are lessons.
+  /// benchmark, the last file is also measured. For "lesson" and "presentation", the files are lessons. Logs of requests
+  /// are diagnosed.
   QStringList files;
 };
 
@@ -57,6 +60,9 @@ class Screenshots : public QObject {
   void next();
   bool measure();
   void waitForPrediction();
+  /// Waits until the diagnosis of the open log is complete. Returns whether the diagnosis differs from
+  /// `earlier`, so that the newest file is a log.
+  bool waitForLog(const std::shared_ptr<const LogState>& earlier);
   void selectSomething();
   void takeAll();
   QString take(const QString& name);

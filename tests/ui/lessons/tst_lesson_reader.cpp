@@ -176,9 +176,9 @@ class TestLessonReader : public LessonWindow {
     QPushButton* answer = button(QStringLiteral("Answer"));
     QVERIFY(answer != nullptr && !answer->isEnabled());
     const QList<QRadioButton*> choices = reader().findChildren<QRadioButton*>();
-    QCOMPARE(choices.size(), 2);
+    QCOMPARE(choices.size(), 3);
     choices[0]->setChecked(true);
-    choices[1]->setChecked(true);
+    choices[2]->setChecked(true);
     QVERIFY(!choices[0]->isChecked() && answer->isEnabled());
     answer->click();
     QTRY_VERIFY(!course().waiting().has_value());
