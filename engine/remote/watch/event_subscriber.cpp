@@ -5,6 +5,7 @@
 
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -117,7 +118,8 @@ struct EventSubscriber::Impl {
   void work(const std::stop_token& stop);
   void attach(const std::stop_token& stop);
   void takeNew();
-  bool replay(std::uint64_t from, std::uint64_t to, const std::stop_token& stop);
+  bool replay(std::uint64_t to, const std::stop_token& stop);
+  bool deliverAhead();
   void close(std::uint64_t before, const std::stop_token& stop);
   void sort(const std::stop_token& stop);
   bool deliver(const Message& message);
@@ -128,7 +130,9 @@ struct EventSubscriber::Impl {
   EventSocket receiving;
   EventSocket asking;
   std::atomic<std::uint64_t> next = 0;
-  std::vector<Message> waiting;    ///< received and not sorted yet, in the order of arrival
+  std::vector<Message> waiting;  ///< received and not sorted yet, in the order of arrival
+  /// Replayed messages after a missing one, by number.
+  std::map<std::uint64_t, std::string> ahead;
   std::optional<double> lastTime;  ///< time of the last delivered batch
   bool hasBegun = false;           ///< a message was delivered, or the first number is known
   std::jthread thread;
@@ -163,16 +167,28 @@ void EventSubscriber::Impl::takeNew() {
   }
 }
 
-/// Requests the messages from `from` on, and passes the numbers below `to` on. Returns whether all of them
-/// came. Messages that the replay endpoint has from `to` on are passed on too if they are consecutive.
-bool EventSubscriber::Impl::replay(std::uint64_t from, std::uint64_t to, const std::stop_token& stop) {
+/// Passes messages of `ahead` on as far as they are consecutive. Returns false for a message that cannot be
+/// read.
+bool EventSubscriber::Impl::deliverAhead() {
+  while (!ahead.empty() && ahead.begin()->first <= next) {
+    auto first = ahead.extract(ahead.begin());
+    if (first.key() == next && !deliver({first.key(), std::move(first.mapped())})) return false;
+  }
+  return true;
+}
+
+/// Requests the messages from `next` on, and passes the numbers below `to` on. Returns whether all of them
+/// came. Messages that the replay endpoint has from `to` on are passed on too if they are consecutive. Later
+/// ones stay in `ahead`.
+bool EventSubscriber::Impl::replay(std::uint64_t to, const std::stop_token& stop) {
+  constexpr std::size_t kMostAhead = std::size_t{1} << 16U;
   // A new socket has no answers to an earlier request.
   openReplay();
-  const std::string first = bytesOf(from);
+  const std::string first = bytesOf(next);
   if (zmq_send(asking.get(), "", 0, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0 ||
       zmq_send(asking.get(), first.data(), first.size(), ZMQ_DONTWAIT) < 0)
     return false;
-  bool isComplete = true;
+  bool isReadable = true;
   Clock::time_point heard = Clock::now();
   while (!stop.stop_requested() && Clock::now() - heard < kReplayTime) {
     takeNew();
@@ -183,27 +199,43 @@ bool EventSubscriber::Impl::replay(std::uint64_t from, std::uint64_t to, const s
       if (frames->size() < 3) continue;
       const std::optional<std::uint64_t> number = numberIn((*frames)[frames->size() - 2]);
       if (!number) continue;
-      if (*number == kEnd) return isComplete && next >= to;
+      if (*number == kEnd) return isReadable && next >= to;
       if (*number < next) continue;
       if (!hasBegun && *number > next) {
         listener.startedLate(*number);
         next = *number;
       }
-      isComplete = isComplete && *number == next;
-      if (!isComplete) continue;
-      isComplete = deliver({*number, std::move(frames->back())});
+      if (*number != next) {
+        if (ahead.size() < kMostAhead) ahead.emplace(*number, std::move(frames->back()));
+      } else if (isReadable) {
+        isReadable = deliver({*number, std::move(frames->back())}) && deliverAhead();
+      }
     }
   }
   return false;
 }
 
-/// Tries to get the messages up to `before`, which has arrived.
+/// Tries to get the messages up to `before`, which has arrived. A publisher drops replayed messages if they
+/// wait for the network. The request is then repeated as long as it brings a next message.
 void EventSubscriber::Impl::close(std::uint64_t before, const std::stop_token& stop) {
-  listener.gapBegan(before - next);
-  const bool isFilled = !config.replayEndpoint.empty() && replay(next, before, stop);
-  if (stop.stop_requested() && !isFilled) return;
-  listener.gapEnded(isFilled);
-  if (!isFilled) next = before;
+  while (next < before) {
+    listener.gapBegan(before - next);
+    bool isFilled = false;
+    if (!config.replayEndpoint.empty()) {
+      for (std::uint64_t reached = before; reached != next && !isFilled && !stop.stop_requested();) {
+        reached = next;
+        isFilled = replay(before, stop);
+      }
+    }
+    if (stop.stop_requested() && !isFilled) return;
+    listener.gapEnded(isFilled);
+    if (isFilled) break;
+    // The messages after the lost ones can be there.
+    const auto after = ahead.upper_bound(next);
+    next = after == ahead.end() ? before : std::min(before, after->first);
+    deliverAhead();
+  }
+  ahead.clear();
 }
 
 /// Passes the waiting messages on in the order of their numbers.
@@ -247,7 +279,8 @@ void EventSubscriber::Impl::attach(const std::stop_token& stop) {
     if (!waiting.empty()) break;
   }
   if (config.first > 0) hasBegun = true;
-  replay(next, next, stop);
+  replay(next, stop);
+  if (!ahead.empty() && !stop.stop_requested()) close(ahead.rbegin()->first + 1, stop);
 }
 
 void EventSubscriber::Impl::work(const std::stop_token& stop) {

@@ -43,7 +43,7 @@ class SubscriberListener {
 /// A thread that receives messages until the object is destroyed. Destruction takes less than 100 ms.
 /// Rules for the order of messages:
 /// - At the beginning, all messages from SubscriberConfig::first on are requested from the replay endpoint.
-/// - If a number is missing, newer messages wait for the replay endpoint, for at most 2 s.
+/// - If a number is missing, newer messages wait for the replay endpoint, for at most 2 s without a message.
 /// - A message that was received before is dropped. A lower number with a later time is a restart.
 class EventSubscriber {
  public:

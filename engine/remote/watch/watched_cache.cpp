@@ -475,7 +475,8 @@ void WatchedCache::endGap(std::size_t publisher, bool isFilled, std::int64_t now
   for (Lane& lane : m_lanes) {
     if (lane.facts.publisher != publisher) continue;
     for (auto& [hash, entry] : lane.entries) {
-      entry.isLost = entry.isLost || (entry.isInGap && !isFilled);
+      // Blocks from messages that were replayed before the lost ones are unknown, too.
+      entry.isLost = entry.isLost || !isFilled;
       entry.isInGap = false;
     }
   }
@@ -486,6 +487,7 @@ void WatchedCache::endGap(std::size_t publisher, bool isFilled, std::int64_t now
         "The server could not send the missing messages again. The content of blocks stays unknown until the "
         "server reports these blocks again.",
         now);
+    sendPool(0);
     return;
   }
   say(Severity::Note, "The server sent the missing messages again.", now);

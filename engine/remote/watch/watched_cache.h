@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the cache of another server according to its KV events, and writes the cache as a trace. Open this
+// Rebuilds the cache of another server from its KV events, and writes the cache as a trace. Open this
 // file when the trace of a watched server is wrong.
 #pragma once
 
@@ -40,7 +40,8 @@ struct WatchedLane {
 /// - Events do not report which blocks are in use. All blocks of the trace have 0 references.
 /// - If messages are missing, the content of all earlier blocks of this publisher is unknown. Such blocks
 ///   have a fill of 0 in the trace. Later events about a block make the block known again.
-/// - If the first messages are missing and the number of blocks is known, all other blocks are unknown.
+/// - If the first messages are missing, all blocks that no message describes are unknown, if their number is
+/// known.
 ///
 /// Times are nanoseconds of any clock that never goes back. One thread may use the object at a time.
 class WatchedCache {

@@ -46,6 +46,9 @@ class Publisher {
   /// What the replay endpoint has.
   std::map<std::uint64_t, std::string> kept;
   std::atomic<int> asked = 0;
+  /// If not 0, each answer lacks every message whose number + 1 is a multiple, until the request after the
+  /// messages before it came.
+  std::uint64_t dropsEvery = 0;
 
   static std::string numberBytes(std::uint64_t number) {
     std::string bytes(8, '\0');
@@ -79,7 +82,10 @@ class Publisher {
         zmq_send(router, payload.data(), payload.size(), 0);
       };
       for (const auto& [number, payload] : kept) {
-        if (numberBytes(number) >= frames[2]) reply("t", numberBytes(number), payload);
+        if (numberBytes(number) < frames[2] || (dropsEvery > 0 && number % dropsEvery == dropsEvery - 1 &&
+                                                asked <= static_cast<int>(number / dropsEvery)))
+          continue;
+        reply("t", numberBytes(number), payload);
       }
       reply("", std::string(8, '\xFF'), "");
     }

@@ -101,6 +101,8 @@ class TestEventSubscriber : public QObject {
   void attachedLate();
   void killedAndResumed();
   void gaps();
+  void replaysWithHoles();
+  void lostInTheMiddle();
   void noReplay();
   void restarts();
   void damagedMessages();
@@ -201,6 +203,34 @@ void TestEventSubscriber::gaps() {
   publisher.send(21, payloadOf(22));
   QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{12}, kPatience);
   QCOMPARE(follower.restarts.load(), 0);
+}
+
+/// A publisher drops replayed messages that wait for the network. Each request brings only the messages up to
+/// the next dropped one.
+void TestEventSubscriber::replaysWithHoles() {
+  Publisher publisher(endpoint("e"), endpoint("r"));
+  Follower follower;
+  publisher.dropsEvery = 10;
+  for (std::uint64_t number = 0; number < 50; ++number) publisher.kept[number] = payloadOf(number + 1);
+  const EventSubscriber subscriber({.endpoint = endpoint("e"), .replayEndpoint = endpoint("r")}, follower);
+  QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{50}, kPatience);
+  for (std::size_t i = 0; i < 50; ++i) QCOMPARE(follower.numbers[i], std::uint64_t{i});
+  QCOMPARE(follower.unfilled.load(), 0);
+  QCOMPARE(follower.cache.unknownBlocks(), std::int64_t{0});
+}
+
+/// The replay endpoint has lost messages in the middle. The messages after them are passed on.
+void TestEventSubscriber::lostInTheMiddle() {
+  Publisher publisher(endpoint("e"), endpoint("r"));
+  Follower follower;
+  for (std::uint64_t number = 0; number < 30; ++number)
+    if (number < 10 || number >= 20) publisher.kept[number] = payloadOf(number + 1);
+  const EventSubscriber subscriber({.endpoint = endpoint("e"), .replayEndpoint = endpoint("r")}, follower);
+  QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{20}, kPatience);
+  QCOMPARE(follower.numbers[10], std::uint64_t{20});
+  QCOMPARE(follower.unfilled.load(), 1);
+  // The first ten blocks may have been removed.
+  QCOMPARE(follower.cache.unknownBlocks(), std::int64_t{10});
 }
 
 void TestEventSubscriber::noReplay() {
