@@ -117,8 +117,10 @@ OrderFlags addOrderOptions(CLI::App& command, std::string& order, bool& hasOrder
               "or as written (written). Default: cache")
           ->check(oneOf({"cache", "written"}))
           ->type_name("NAME");
-  CLI::Option* const note = command.add_flag("--order-note", hasOrderNote,
-                                             "Add a message with the written order if another order is sent");
+  CLI::Option* const note =
+      command.add_flag("--order-note", hasOrderNote,
+                       "Add a message that states the original order of the documents, whenever "
+                       "another order is sent");
   return {.order = orderOption, .note = note};
 }
 

@@ -268,9 +268,9 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
     const std::string made = experiment.own.made;
     command
         .add_option("--query", options->queryFile,
-                    fmt::format("Use the documents (children of plus) and the question of this query "
-                                "instead of generated documents{}; - is standard input",
-                                made.empty() ? "" : ", without --" + made))
+                    fmt::format("Use the documents (children of plus) and the question of this query, not "
+                                "generated documents. - is standard input.{}",
+                                made.empty() ? "" : " Not together with --" + made))
         ->type_name("FILE");
     if (experiment.own.judges) {
       command

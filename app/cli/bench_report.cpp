@@ -79,7 +79,7 @@ void makeFolder(const std::filesystem::path& folder) {
   if (!error) return;
   throw OutputFailure({.file = folder.string(),
                        .place = {},
-                       .found = error.message(),
+                       .found = systemReport(error.value()),
                        .expected = "a folder, or a path where a folder can be created"});
 }
 

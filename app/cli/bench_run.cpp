@@ -147,7 +147,7 @@ std::string textOf(const BenchRunOptions& options, const jobs::Benchmark& report
                                  inputName(options.file), counted(report.turns.size(), "run"),
                                  workbench::runOptionsOf(options.session.settings).policy.name(),
                                  layoutWords(workbench::layoutOf(options.session.settings.layout)));
-  if (summaries.empty()) return text + "  stopped before the first turn ended\n";
+  if (summaries.empty()) return text + "  the benchmark stopped before the first repeat ended\n";
   text += tableText(summaries) + '\n';
   for (std::size_t i = 0; i < report.gaps.size(); ++i) {
     if (report.gaps[i] != CaseGap::None)

@@ -58,8 +58,8 @@ CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::st
 /// the option also takes names in capital letters, and its value becomes the name of the list.
 CLI::Validator oneOf(std::vector<std::string> names, bool ignoresCase = false);
 
-/// Returns the check of an option that takes a number of this range, for an option that has no default in its
-/// help. T is double or std::uint64_t.
+/// Returns the check of an option that takes a number of this range. The help of such an option has no
+/// default. T is double or std::uint64_t.
 template <class T>
 CLI::Validator within(Range<T> range);
 

@@ -83,7 +83,7 @@ bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::Se
 std::optional<remote::RemoteTarget> targetFor(const AskedServer& there, const remote::ServerFacts& facts,
                                               const RemoteRunOptions& options, const Streams& streams);
 
-/// The tokenizer and the template whose tokens stand for the tokens of the server.
+/// The tokenizer and the template that count the tokens of the server.
 struct OrderModel {
   std::shared_ptr<const text::Tokenizer> tokenizer;
   const text::ChatTemplate* chat = nullptr;

@@ -23,7 +23,7 @@ struct LoadOptions {
   std::int32_t tokens = 512;  ///< of the document, at least 2
   std::int32_t repeats = 5;
   std::uint64_t seed = 0;        ///< of the token ids
-  std::filesystem::path folder;  ///< the folder of a new store, which stays
+  std::filesystem::path folder;  ///< the folder of a new store; it is not deleted
   PauseHook seam{};              ///< called before each document is computed or loaded
 };
 

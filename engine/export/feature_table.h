@@ -91,8 +91,8 @@ enum class Feature {
   AssistantMessage,  ///< an assistant message in a prompt
   OutsideMessage,    ///< a message outside of every generate node
   NotAGenerate,      ///< a root that is not a generate, repeat or map; the name is the operator
-  LostRole,  ///< a plus whose generate nodes have messages of a role other than user; `simplify` makes a map,
-             ///< which loses the role
+  LostRole,          ///< a plus whose generate nodes have messages that are not user messages. `simplify`
+                     ///< makes a map, which loses the role
 };
 
 struct FoundFeature {

@@ -111,8 +111,8 @@ void addSamples(Digest& digest, std::span<const std::byte> data);
 /// Returns a source with the tensors as the decoder expects them, for every family:
 /// - A matrix of queries, keys and values, or of gate and up, is split.
 /// - If only the beginning of each head is rotated, the rows of queries and keys are reordered. The two
-///   halves of that beginning then begin the two halves of the head. Products of queries and keys do not
-///   depend on the order.
+///   halves of that beginning are then first in the two halves of the head. Products of queries and keys do
+///   not depend on the order.
 /// - If the files have the rows of a rotated pair next to each other, these rows are reordered too.
 /// - With `normsLackOne`, 1 is added to the weights of norms, in f32.
 ///

@@ -75,8 +75,8 @@ class AnswerRows {
 /// How the rows of one segment of a span table are computed.
 struct SegmentRows {
   /// The segment that this one copies: an earlier, hidden segment with the same tokens and the same visible
-  /// range. The keys and values of this segment begin as a copy. Only its visible rows are computed. The
-  /// computed rows attend to everything that this segment attends to. A copy is joint.
+  /// range. The keys and values of this segment begin as a copy. Only the visible rows of this segment are
+  /// computed. The computed rows attend to everything that this segment attends to. A copy is joint.
   std::optional<std::uint32_t> copyOf{};
   /// Whether the segment depends on rows that are chosen during the computation. All joint segments of a
   /// request are computed whole, in one forward pass, after all other segments. Joint segments belong to the

@@ -6,8 +6,8 @@
 //
 // A request is admitted if its prompt fits. The longest answer of the request does not have to fit. If a
 // running request needs a block and none is free, another request is preempted (see givesWayTo). The
-// preempted request releases its blocks and waits to be resumed. Most of its computed tokens are hits then,
-// and its answer continues token for token.
+// preempted request releases its blocks and waits to be resumed. Most of the computed tokens of that request
+// are hits then, and the answer continues token for token.
 //
 // Requests are admitted strictly in the order of service. The hits of a request therefore do not depend on
 // the division into forward passes. A request fails because of missing blocks only if an empty pool is too

@@ -8,8 +8,8 @@
 // - After the distribution in the input of a generate node, this input is simplified once. So a node is
 //   simplified once for each generate node above the node, before the five rounds begin.
 // - If the server of a generate node reuses spans and the input is a seq, its entries are distributed.
-// - In a plus that contains only generate nodes, a plus of two children replaces each node: its input, then
-//   the node. The input of this generate node is then under a plus, not under a seq.
+// - In a plus that contains only generate nodes, a plus replaces each node. This plus has two children: the
+//   input, then the node. The input of this generate node is then under a plus, not under a seq.
 // - A repeat with a bulk form in the backend becomes a zip of its input and the repeat. The input of this
 //   repeat is then under a plus. In both children of the zip, a seq becomes a plus.
 #pragma once

@@ -257,7 +257,7 @@ std::variant<std::vector<Rendering>, Error> TemplateProcess::render(
     for (const Json& each : json["renders"]) renderings.push_back(renderingOf(each));
     return renderings;
   }
-  return templateError("a renderer of templates that ends", "a complete installation");
+  return templateError("The program that renders chat templates ended.", "Install Spanscope again.");
 }
 
 }  // namespace spanscope::text

@@ -259,8 +259,8 @@ const std::vector<Setting>& runSettings() {
        .option =
            {.name = "--exact",
             .help =
-                "Compute the result of a token with the same bits on a GPU, whatever other tokens the "
-                "forward pass has. The GPU is slower with this option. The CPU always computes in this way"}},
+                "Compute bit-identical results on a GPU: the other tokens of a forward pass change nothing. "
+                "The GPU is slower with this option. The CPU always computes in this way"}},
       {.key = "arithmetic",
        .name = "arithmetic",
        .member = &RunSettings::arithmetic,

@@ -123,7 +123,7 @@ class DockHost : public QMainWindow {
   void resizeAll();
   /// Gives each dock the share of the window that it had when the user resized docks.
   void resizeInProportion();
-  /// The height that docks share in a window of this height. Strips below them keep their own heights.
+  /// The height that docks share in a window of this height. Strips below these docks keep their own heights.
   int sharedHeight(int height) const;
 
   std::vector<Dock*> m_docks;

@@ -346,8 +346,8 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), opened);
   if (opened != nullptr && opened->chat != query::ChatForm::None && !isDocument && !kept) {
     lost += opened->chat == query::ChatForm::Request
-                ? tr("the chat request: Spanscope saves a query instead")
-                : tr("the list of chat messages: Spanscope saves a query instead");
+                ? tr("the chat request (Spanscope saves a query instead)")
+                : tr("the list of chat messages (Spanscope saves a query instead)");
   }
   // Saving to another document removes nothing, because the opened file stays as it is.
   const bool isOwnFile = path == model.filePath();
@@ -516,11 +516,11 @@ void DocumentSaver::reload(OpenDocument& document) {
 
 void DocumentSaver::compareWithFile(const OpenDocument& document) {
   const DocumentModel& model = *document.model;
-  DifferenceDialog(
-      tr("Compare %1").arg(model.title()),
-      tr("Lines with − are in the file of the other program. Lines with + are in your query."),
-      textOfFile(model.filePath()), QString::fromStdString(document::writeDocument(model.document())),
-      m_parts.workspace.input().theme, &m_parts.window)
+  DifferenceDialog(tr("Compare %1").arg(model.title()),
+                   tr("Lines with − are in the file of the other program. Lines with + are in your query."),
+                   textOfFile(model.filePath()),
+                   QString::fromStdString(document::writeDocument(model.document())),
+                   m_parts.workspace.input().theme, &m_parts.window)
       .exec();
 }
 

@@ -6,8 +6,8 @@
 namespace spanscope::ui {
 
 /// Makes the tool tips and file dialogs of Qt fully readable. Qt shows a plain tool tip on one line, as wide
-/// as its text. Qt also shortens the columns and filters of a file dialog. The filter is for the application,
-/// because Qt makes these windows.
+/// as its text. Qt also shortens the columns and filters of a file dialog. Install this event filter on
+/// the application, because Qt makes these windows.
 class ReadableTexts : public QObject {
   Q_OBJECT
  public:

@@ -98,12 +98,11 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   setWindowTitle(tr("Servers"));
   auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
-  auto* help =
-      new QLabel(tr("Queries use the name of a server. Keys stay in the environment or in the "
-                    "desktop's secret store. No query file, trace or log contains keys. The "
-                    "tokenizer of the query's model counts the tokens. Choose the model first, then "
-                    "the server."),
-                 this);
+  auto* help = new QLabel(tr("Queries use the name of a server. Keys stay in the environment or in the "
+                             "desktop's secret store. No query file, trace or log contains keys. The "
+                             "tokenizer of the query's model counts the tokens. Choose the model first, then "
+                             "the server."),
+                          this);
   help->setWordWrap(true);
 
   m_list = new QListWidget(this);
@@ -168,7 +167,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
       tr("Send the children of each plus in the order with the most hits in the server's prefix cache"));
   m_hasOrderNote = new QCheckBox(tr("Add a note with the written order"), this);
   m_hasOrderNote->setObjectName(QStringLiteral("orderNote"));
-  m_hasOrderNote->setToolTip(tr("Add a message with the written order if another order is sent"));
+  m_hasOrderNote->setToolTip(
+      tr("Add a message that states the original order of the documents, whenever another order is sent"));
 
   m_form = new QFormLayout;
   m_form->setHorizontalSpacing(3 * kSpace);

@@ -314,7 +314,8 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
   form->addRow(QString(), m_hasOrderNote);
   m_hasOrderNote->setObjectName(QStringLiteral("gatewayOrderNote"));
-  m_hasOrderNote->setToolTip(tr("Add a message with the written order if another order is sent"));
+  m_hasOrderNote->setToolTip(
+      tr("Add a message that states the original order of the documents, whenever another order is sent"));
   m_hasOrderNote->setChecked(choice.hasOrderNote);
   QPushButton* const begin =
       layOut(*this,

@@ -308,7 +308,7 @@ void measureCropping(ExperimentResult& result, const ExperimentModel& model, con
 
 const Experiment kCroppingStudy{
     .name = "cropping",
-    .title = forTranslation("Experiments", "Cost of cropped answers"),
+    .title = forTranslation("Experiments", "Cost of truncated answers"),
     .brief = forTranslation(
         "Experiments",
         "Names are listed from groups of documents, and the lists are then combined. What is lost if answers "

@@ -121,7 +121,7 @@ struct Generate {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit(FieldInfo{}, self.settings);
-    visit(FieldInfo{.key = "input", .missing = "the query to continue"}, self.input);
+    visit(FieldInfo{.key = "input", .missing = "the query that the generate node answers"}, self.input);
   }
 };
 
@@ -243,8 +243,7 @@ struct Repeat {
       .gives = Gives::Answer,
       .resolvedBy = ResolvedBy::Rule,
       .otherNames = {{{"loop", "repeat"}}},
-      .elsewhere = {"A repeat becomes one request per copy: chat completions have no bulk form.",
-                    "{n} repeats become one request per copy: chat completions have no bulk form."},
+      .elsewhere = {"A repeat becomes one request per copy.", "{n} repeats become one request per copy."},
   };
 
   template <class Self, class Visit>
@@ -269,8 +268,7 @@ struct Map {
       .resolvedBy = ResolvedBy::Rule,
       .isInMacro = false,
       .otherNames = {{{"foreach", "map"}}},
-      .elsewhere = {"A map becomes one request per input: chat completions have no bulk form.",
-                    "{n} maps become one request per input: chat completions have no bulk form."},
+      .elsewhere = {"A map becomes one request per input.", "{n} maps become one request per input."},
   };
 
   template <class Self, class Visit>

@@ -43,7 +43,7 @@ struct RemoteStep {
   /// The reason why the answer has no end: a broken connection, a stop, an error. `answer` contains the text
   /// so far. Empty: the answer has an end.
   std::string brokenBy;
-  long status = 0;  ///< the HTTP status of the answer; 0: no answer arrived
+  long status = 0;  ///< the HTTP status of the answer; 0: no answer arrived.
   /// A warning for the user about an answer that has an end; usually empty.
   std::string warning{};
   bool isStopped = false;  ///< whether a stop ended the request

@@ -45,9 +45,9 @@ struct ServerKindInfo {
 inline constexpr std::array kServerKinds{
     ServerKindInfo{ServerKind::OpenAi, "openai", "OpenAI's API", CacheReporting::Always},
     ServerKindInfo{ServerKind::Vllm, "vllm", "vLLM", CacheReporting::IfAsked,
-                   "start it with --enable-prompt-tokens-details", true},
+                   "start the server with --enable-prompt-tokens-details", true},
     ServerKindInfo{ServerKind::Sglang, "sglang", "SGLang", CacheReporting::IfAsked,
-                   "start it with --enable-cache-report"},
+                   "start the server with --enable-cache-report"},
     ServerKindInfo{.kind = ServerKind::LlamaCpp,
                    .name = "llama.cpp",
                    .title = "llama.cpp",

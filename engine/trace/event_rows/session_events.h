@@ -142,7 +142,7 @@ struct Facts<PassagesRetrieved> : UsualFacts {
   }
   static std::optional<Severity> severity(const PassagesRetrieved&) { return Severity::Note; }
   static EventWords words(const PassagesRetrieved& e, const Event&) {
-    return {forTranslation("Events", "Retrieved %1 passages of %2 documents for %3"),
+    return {forTranslation("Events", "%1 passages of %2 documents were retrieved for %3"),
             {inPrompt(e), e.documents, ShortText{e.question}}};
   }
 };

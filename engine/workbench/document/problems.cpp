@@ -323,7 +323,7 @@ class Finder {
             : say(forTranslation("Problems",
                                  /*id:frozen-answers-stand*/ "The %2 has %1 frozen answers: expected %3"),
                   there, node.own, meant),
-        say(forTranslation("Problems", "Unfreeze the %1 to run the node"), node.own));
+        say(forTranslation("Problems", "Unfreeze the %1 node to run this node"), node.own));
   }
 
   void checkInputs(NodeId id, const DocumentNode& node) {

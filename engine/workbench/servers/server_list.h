@@ -53,7 +53,7 @@ class ServerList {
  public:
   static constexpr std::size_t kMost = 200;
 
-  ServerList() = default;  ///< keeps the servers in memory until the program ends
+  ServerList() = default;  ///< keeps the servers in memory until the program ends.
   /// Keeps the servers in a file, which other programs of the user may share. Damaged entries are left out
   /// and reported by problem(). Such a file is renamed before a new file is written, so that nothing is lost.
   explicit ServerList(std::filesystem::path file) : m_file(std::move(file)) {}

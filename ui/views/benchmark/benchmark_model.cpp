@@ -451,12 +451,12 @@ void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const d
     warn(remarks, tr("The benchmark stopped: %1").arg(job.problem));
   if (job.state == workbench::JobState::Stopped) {
     const bool isQuery = benchmark.choice.kind == BenchmarkKind::Query;
-    say(remarks,
-        isQuery
-            ? tr("Stopped after %1 of %2 repeats.").arg(benchmark.turns.size()).arg(benchmark.choice.repeats)
-            : tr("Stopped after %1 of %2 lengths.")
-                  .arg(benchmark.measuredLengths())
-                  .arg(benchmark.lengths.size()));
+    say(remarks, isQuery ? tr("The benchmark stopped after %1 of %2 repeats.")
+                               .arg(benchmark.turns.size())
+                               .arg(benchmark.choice.repeats)
+                         : tr("The benchmark stopped after %1 of %2 lengths.")
+                               .arg(benchmark.measuredLengths())
+                               .arg(benchmark.lengths.size()));
   }
 }
 

@@ -23,7 +23,7 @@ class PrefixTreeView : public RunView, public DrawnParts {
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
-  /// Rows are the places of blocks. A row in a collapsed branch has no place.
+  /// The place of a block is its row. A block in a collapsed branch has no place.
   const QWidget& placesIn() const override;
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A rotation (RoPE) in numbers. The model has one query vector and one key of a layer and head, rotated by
-// their positions. The score of both depends only on the difference of the positions.
+// A rotation (RoPE) in numbers. RotationModel has one query vector and one key of a layer and head, rotated
+// by their positions. The score of both depends only on the difference of the positions.
 #pragma once
 
 #include "engine/jobs/pair_vectors.h"

@@ -167,7 +167,7 @@ void TestWhy::verdicts_data() {
         lookup.tokenStored = 107;
       },
       "miss: tokens differ", isHit,
-      {"Nearest block: #1, stored by run 1", "stored “ w107”", "the text from token 2 on were"});
+      {"Nearest block: #1, stored by run 1", "stored “ w107”", "token 2 on were"});
   row("stored block is shorter",
       [](trace::BlockLookedUp& lookup) {
         lookup.reason = MissReason::TokensDiffer;
