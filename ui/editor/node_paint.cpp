@@ -512,6 +512,26 @@ void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style
     painter.setTransform(before);
     return;
   }
+  // The number of a document has room beside the sign.
+  const QString number = look.identity.section(QLatin1Char(' '), -1);
+  constexpr double kSmallSign = 12;
+  if (!number.isEmpty() && onScreen.height() >= kWords + 2 &&
+      metrics.horizontalAdvance(number) + kSmallSign + 2 <= onScreen.width() - 2 * kBeside) {
+    painter.scale(1 / zoom, 1 / zoom);
+    const double wide = kSmallSign + 2 + metrics.horizontalAdvance(number);
+    const double left = (onScreen.width() - wide) / 2;
+    painter.save();
+    painter.translate(left, (onScreen.height() - kSmallSign) / 2);
+    painter.scale(kSmallSign / kSign, kSmallSign / kSign);
+    paintIcon(painter, look.op, 0, 0, style.text);
+    painter.restore();
+    painter.setFont(font);
+    painter.setPen(style.text);
+    painter.drawText(onScreen.adjusted(left + kSmallSign + 2, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     number);
+    painter.setTransform(before);
+    return;
+  }
   const double most = (std::min(look.rect.width, look.rect.height) - 2 * kAir) / kSign;
   const double scale = std::max(1.0, std::min(1 / zoom, most));
   painter.translate(look.rect.width / 2, look.rect.height / 2);

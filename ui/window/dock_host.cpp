@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QChildEvent>
 #include <QDataStream>
+#include <QLayout>
 #include <QMouseEvent>
 #include <QTabBar>
 #include <QTimer>
@@ -651,6 +652,15 @@ void DockHost::resizeAll() {
     widthShares.push_back(column.share);
     QList<int> heights;
     for (const int share : shares) heights.append((height() - below) * share / 100);
+    // Below this height, the canvas would show only a part of a small query.
+    constexpr int kLeastCanvas = 100;  // pixels
+    for (std::size_t i = 0; favoured && i < column.cells.size(); ++i) {
+      const bool isCanvas = column.cells[i].docks.front()->id() == QLatin1String("canvas");
+      const int missing = kLeastCanvas - heights[static_cast<int>(i)];
+      if (!isCanvas || i == *favoured || missing <= 0) continue;
+      heights[static_cast<int>(i)] += missing;
+      heights[static_cast<int>(*favoured)] -= missing;
+    }
     resizeDocks(cells, heights, Qt::Vertical);
   }
   if (favouredColumn)
