@@ -138,11 +138,14 @@ void Screenshots::next() {
   }
   const QString file = m_options.files[m_file++];
   const auto earlier = measured<LogDiagnosisKind>(m_window.workspace().input().measured);
+  const OpenDocument* const before = m_window.workspace().current();
   if (!m_window.openFile(file)) {
     Q_EMIT finished(tr("%1 could not be opened").arg(file));
     return;
   }
-  if (waitForLog(earlier)) {
+  // A log opens no tab.
+  if (m_window.workspace().current() == before && isLog(file)) {
+    waitForLog(earlier);
     next();
     return;
   }
@@ -177,11 +180,15 @@ void Screenshots::waitForPrediction() {
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
 }
 
-bool Screenshots::waitForLog(const std::shared_ptr<const LogState>& earlier) {
+void Screenshots::waitForLog(const std::shared_ptr<const LogState>& earlier) {
   const auto now = [this] { return measured<LogDiagnosisKind>(m_window.workspace().input().measured); };
-  if (now() == earlier || now() == nullptr) return false;
-  while (now() != nullptr && now()->isRunning()) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
-  return true;
+  QElapsedTimer timer;
+  timer.start();
+  while (now() == nullptr || now() == earlier || now()->isRunning()) {
+    // The window shows why a log cannot be diagnosed.
+    if (timer.elapsed() > kPatience && (now() == nullptr || now() == earlier)) return;
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+  }
 }
 
 void Screenshots::selectSomething() {

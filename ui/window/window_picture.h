@@ -36,8 +36,8 @@ struct ScreenshotOptions {
   QSize size{1280, 800};
   QString folder = QStringLiteral(".");
   /// The files to run, one after the other in the same session. The last file is shown. For pictures of the
-  /// benchmark, the last file is also measured. For "lesson" and "presentation", the files are lessons. Logs of requests
-  /// are diagnosed.
+  /// benchmark, the last file is also measured. For "lesson" and "presentation", the files are lessons. Logs
+  /// of requests are diagnosed.
   QStringList files;
 };
 
@@ -60,9 +60,9 @@ class Screenshots : public QObject {
   void next();
   bool measure();
   void waitForPrediction();
-  /// Waits until the diagnosis of the open log is complete. Returns whether the diagnosis differs from
-  /// `earlier`, so that the newest file is a log.
-  bool waitForLog(const std::shared_ptr<const LogState>& earlier);
+  /// Waits until the diagnosis of the newest log is complete. `earlier`: the diagnosis before it; may be
+  /// null.
+  void waitForLog(const std::shared_ptr<const LogState>& earlier);
   void selectSomething();
   void takeAll();
   QString take(const QString& name);
