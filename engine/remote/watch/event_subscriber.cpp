@@ -243,6 +243,8 @@ void EventSubscriber::Impl::sort(const std::stop_token& stop) {
   std::vector<Message> now = std::exchange(waiting, {});
   for (Message& message : now) {
     if (stop.stop_requested()) return;
+    // The subscription took effect after the first messages, and after the first request for a replay.
+    if (!hasBegun && message.number > next && !config.replayEndpoint.empty()) replay(message.number, stop);
     if (!hasBegun && message.number > next) {
       listener.startedLate(message.number);
       next = message.number;

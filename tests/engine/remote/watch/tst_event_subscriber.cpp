@@ -101,6 +101,7 @@ class TestEventSubscriber : public QObject {
   void attachedLate();
   void killedAndResumed();
   void gaps();
+  void startedBetween();
   void replaysWithHoles();
   void lostInTheMiddle();
   void noReplay();
@@ -203,6 +204,20 @@ void TestEventSubscriber::gaps() {
   publisher.send(21, payloadOf(22));
   QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{12}, kPatience);
   QCOMPARE(follower.restarts.load(), 0);
+}
+
+/// The first messages come after the first request for a replay, but before the subscription takes effect.
+void TestEventSubscriber::startedBetween() {
+  Publisher publisher(endpoint("e"), endpoint("r"));
+  Follower follower;
+  const EventSubscriber subscriber({.endpoint = endpoint("e"), .replayEndpoint = endpoint("r")}, follower);
+  QTRY_VERIFY_WITH_TIMEOUT(publisher.asked >= 1, kPatience);
+  for (std::uint64_t number = 0; number <= 5; ++number) publisher.kept[number] = payloadOf(number + 1);
+  QTest::qWait(300);
+  publisher.send(5, payloadOf(6));
+  QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{6}, kPatience);
+  QCOMPARE(follower.late.load(), std::uint64_t{0});
+  QCOMPARE(follower.numbers.front(), std::uint64_t{0});
 }
 
 /// A publisher drops replayed messages that wait for the network. Each request brings only the messages up to
