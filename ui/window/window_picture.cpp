@@ -138,18 +138,20 @@ void Screenshots::next() {
   }
   const QString file = m_options.files[m_file++];
   const auto earlier = measured<LogDiagnosisKind>(m_window.workspace().input().measured);
-  const OpenDocument* const before = m_window.workspace().current();
   if (!m_window.openFile(file)) {
     Q_EMIT finished(tr("%1 could not be opened").arg(file));
     return;
   }
-  // A log opens no tab.
-  if (m_window.workspace().current() == before && isLog(file)) {
-    waitForLog(earlier);
+  if (!m_window.workspace().current()->source->takesRuns()) {
     next();
     return;
   }
-  if (!m_window.workspace().current()->source->takesRuns()) {
+  // A log does not become the document of a tab.
+  const OpenDocument* const shown = m_window.workspace().current();
+  const bool isShown =
+      shown != nullptr && shown->model != nullptr && QFileInfo(shown->model->filePath()) == QFileInfo(file);
+  if (!isShown && isLog(file)) {
+    waitForLog(earlier);
     next();
     return;
   }
