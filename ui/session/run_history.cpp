@@ -244,6 +244,13 @@ void RunHistory::noteArithmetic(RunId run, RequestId request, const trace::Arith
   });
 }
 
+void RunHistory::setDocument(RunId run, const QString& path, const QString& title) {
+  changeOne(run, [&](RunRecord& record) {
+    record.path = path;
+    record.document = title;
+  });
+}
+
 void RunHistory::setFile(RunId run, const QString& file) {
   changeOne(run, [&file](RunRecord& record) { record.file = file; });
 }

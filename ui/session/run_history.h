@@ -102,6 +102,8 @@ class RunHistory {
   /// Stores a measurement of one answer of the run.
   void noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured);
   void noteArithmetic(RunId run, RequestId request, const trace::ArithmeticMeasured& measured);
+  /// Sets the file and the title of a run's document.
+  void setDocument(RunId run, const QString& path, const QString& title);
   /// Sets the file that contains the events of a run.
   void setFile(RunId run, const QString& file);
   /// Sets the events of a run, after they were read from its file.

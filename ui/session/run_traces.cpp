@@ -256,6 +256,18 @@ void RunTraces::bindHistory(OpenDocument& document) const {
   }
 }
 
+void RunTraces::nameRuns(const OpenDocument& document) {
+  if (document.isOfLesson) return;
+  const std::shared_ptr<const RunRecords> records = keptHistory().records();
+  for (const auto& record : *records) {
+    if (record->tab != document.id || !record->path.isEmpty()) continue;
+    keptHistory().setDocument(record->run, document.model->filePath(), document.model->title());
+    // A run in progress is kept when it ends. Without its events, a run cannot be written again.
+    if (record->trace != nullptr && record->metricValues != nullptr) archive(record->run);
+  }
+  Q_EMIT changed();
+}
+
 void RunTraces::keepRuns(const QString& folder) {
   m_archive = std::make_unique<RunArchive>(folder);
   connect(m_archive.get(), &RunArchive::saved, this, [this](RunId run, const QString& file) {

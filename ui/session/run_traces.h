@@ -92,6 +92,9 @@ class RunTraces : public QObject {
 
   /// Finds the runs of an opened document in the history.
   void bindHistory(OpenDocument& document) const;
+  /// Gives the runs of a document that had no file the file under which the document was saved now. Without
+  /// this, the saved file would have no runs when it is opened again.
+  void nameRuns(const OpenDocument& document);
   /// Shows the session of a run at the end of the run. The document follows a run that has not ended. Nothing
   /// happens if the run's trace is no longer kept.
   void showRun(OpenDocument& document, RunId run);

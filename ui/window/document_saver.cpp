@@ -319,8 +319,10 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     box.exec();
     return box.clickedButton() == saveAs && save(document, true);
   }
+  const bool isFirst = model.filePath().isEmpty();
   model.setFilePath(QFileInfo(path).absoluteFilePath());
   model.markSaved();
+  if (isFirst) m_parts.workspace.traces().nameRuns(document);
   UnreadText& unread = UnreadText::of(model);
   const qsizetype apart = savedForm(path, unread.file()) ? 0 : unread.leftOutOfFile().size();
   if (chatText(path, model.document(), unread.file()))

@@ -18,6 +18,7 @@
 #include <QPalette>
 #include <QPushButton>
 #include <QResizeEvent>
+#include <QScreen>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -220,9 +221,21 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   buttons->addWidget(m_ask);
   buttons->addWidget(m_keep);
 
+  // On a small screen, the fields scroll, so that the buttons stay visible.
+  auto* fields = new QWidget(this);
+  m_form->setContentsMargins(0, 0, 0, 0);
+  fields->setLayout(m_form);
+  auto* fieldsArea = new QScrollArea(this);
+  fieldsArea->setFrameShape(QFrame::NoFrame);
+  fieldsArea->setWidgetResizable(true);
+  fieldsArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  fieldsArea->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  fieldsArea->setWidget(fields);
+  fields->setAutoFillBackground(false);
+  fieldsArea->viewport()->setAutoFillBackground(false);
   auto* right = new QVBoxLayout;
   right->setSpacing(3 * kSpace);
-  right->addLayout(m_form);
+  right->addWidget(fieldsArea, 4);
   right->addLayout(buttons);
   right->addWidget(m_said);
   // The facts about a server can be long. The facts scroll, so that the fields keep their heights.
@@ -267,7 +280,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   column->addWidget(help);
   column->addLayout(both, 1);
   column->addLayout(foot);
-  resize(kServersSize);
+  const QScreen* const screen = parent == nullptr ? nullptr : parent->screen();
+  resize(screen == nullptr ? kServersSize : kServersSize.boundedTo(screen->availableSize()));
 
   connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
   connect(m_model, &QComboBox::editTextChanged, this,

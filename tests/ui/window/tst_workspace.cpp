@@ -849,6 +849,39 @@ class TestWorkspace : public QObject {
     QVERIFY(QDir(folder.path()).entryList(QDir::Files).isEmpty());
   }
 
+  /// The first save of a query names its earlier runs, so that the file has these runs when it is opened
+  /// again, also by the next program.
+  void firstSaveNamesTheRuns() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("facts.span"));
+    const auto ownRuns = [](Workspace& workspace) {
+      std::size_t own = 0;
+      for (const ListedRun& run : listRuns(workspace.input())) own += run.isOwn ? 1 : 0;
+      return own;
+    };
+    const auto openSaved = [&path](Workspace& workspace) {
+      auto model = example(QStringLiteral("rag.json"));
+      model->setFilePath(path);
+      workspace.open(std::move(model));
+    };
+    {
+      Workspace workspace{test::cpuBackends()};
+      workspace.traces().keepRuns(folder.path());
+      workspace.open(example(QStringLiteral("rag.json")));
+      QCOMPARE(runToEnd(workspace), QString());
+      QCOMPARE(runToEnd(workspace), QString());
+      workspace.model()->setFilePath(path);
+      workspace.traces().nameRuns(*workspace.current());
+      QCOMPARE(ownRuns(workspace), std::size_t(2));
+      openSaved(workspace);
+      QCOMPARE(ownRuns(workspace), std::size_t(2));
+    }
+    Workspace next{test::cpuBackends()};
+    next.traces().keepRuns(folder.path());
+    openSaved(next);
+    QCOMPARE(ownRuns(next), std::size_t(2));
+  }
+
   /// A saved run opens without an engine and shows what the live one showed.
   void savedRunOpens() {
     const QTemporaryDir folder;

@@ -385,7 +385,7 @@ class OtherwiseMaker {
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
     const QString text =
-        tr(/*id:stood-under-plus*/ "%1 were under a plus and the policy were spans. Now %2 by ")
+        tr(/*id:stood-under-plus*/ "%1 were a span: a child of a plus, with the policy spans. Now %2 by ")
             .arg(what, count);
     if (link.block) {
       add(text, stored, {}, link);
@@ -501,6 +501,11 @@ class OtherwiseMaker {
     const document::NodeId cross = m_context.parentJoin(query::JoinKind::Cross);
     if (cross == document::kNoNode || m_context.input.document->at(cross).children.size() < 2) return;
     if (m_context.segment->independent || m_context.holdsLastToken()) return;
+    // The policy prefix reuses only the common prefix of whole prompts, so a plus would not help.
+    const auto& runs = m_context.input.state().progress().runs;
+    if (const auto run = runs.find(m_context.request->run);
+        run != runs.end() && run->second.policy == "prefix")
+      return;
     add({}, tr("cross became plus"),
         tr(" and the block had been computed under a plus before. The segment of the block would then attend "
            "only to itself"),
