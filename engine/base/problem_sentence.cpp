@@ -65,15 +65,6 @@ class Sentences {
   bool m_isSeveral = false;
 };
 
-/// Whether "X, but needs Y" is hard to read: X contains an explanation or a foreign text, or the sentence has
-/// more than 20 words.
-bool needTwoSentences(std::string_view found, std::string_view expected) {
-  constexpr std::ptrdiff_t kMostWords = 15;  // without "Spanscope found" and "but needs"
-  const std::string_view needed = expected.substr(0, expected.find(". "));
-  const auto words = [](std::string_view text) { return std::ranges::count(text, ' ') + 1; };
-  return found.find(": ") != std::string_view::npos || words(found) + words(needed) > kMostWords;
-}
-
 }  // namespace
 
 std::string problemSentence(std::string_view found, std::string_view expected, std::string_view hint,
@@ -83,7 +74,7 @@ std::string problemSentence(std::string_view found, std::string_view expected, s
       isSentence(found) || found.empty() ? std::string(found) : "Spanscope found " + std::string(found);
   std::string second(expected);
   if (!expected.empty() && !isSentence(expected)) {
-    const bool isJoined = !first.empty() && !endsSentence(first) && !needTwoSentences(found, expected);
+    const bool isJoined = !first.empty() && !endsSentence(first);
     second = (isJoined ? ", but " : "Spanscope ") + wants + second;
     if (isJoined) first += std::exchange(second, {});
   }

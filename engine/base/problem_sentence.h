@@ -10,7 +10,7 @@
 
 namespace spanscope {
 
-/// Returns "Spanscope found X, but needs Y" ("expects" for a warning or a note). A long X becomes a sentence.
+/// Returns "Spanscope found X, but needs Y", or "… but expects Y" for a warning or a note.
 ///
 /// `found` and `expected` are noun phrases, e.g. "the number 9" and "a number from 0 to 5". Each can also be
 /// one or more whole sentences, e.g. "This file does not exist." and "Check the path.". A whole sentence has

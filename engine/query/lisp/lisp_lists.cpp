@@ -266,7 +266,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
   std::string wrong;
   auto text = rustFormat(*format, show, wrong);
   if (!wrong.empty())
-    error(range, wrong, "{}, {name} or {0}. Each of these may contain :?, as in {0:?}",
+    error(range, wrong,
+          /*id:placeholder-forms*/ "{}, {name} or {0}. Each of these may contain :?, as in {0:?}",
           "to write a brace, double it: {{ or }}");
   if (!text) return std::nullopt;
   const auto unused = std::ranges::find(used, false);

@@ -694,7 +694,7 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   std::ofstream(model + "/tokenizer_config.json")
       << R"({"chat_template": "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' }}"})";
   const SpanqResult marked = spanq({"model", "show", model});
-  for (const char* words : {"chatml, by its delimiters",
+  for (const char* words : {"chatml, recognized ",
                             "<known-marks-alone>. The template:\n"
                             "\n"
                             "{{ '<|im_start|>' + message.role"})

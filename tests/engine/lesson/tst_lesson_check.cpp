@@ -129,13 +129,13 @@ void TestLessonCheck::faults_data() {
   row("swapped nodes", "a.json", "open a.json\nswap /g/input/cross/0 /g/input/cross/1/plus/0\n", "",
       "14:1: Spanscope found <two-nodes-cannot>, but needs <two-children-node>");
   row("setting", "a.json", "open a.json\nset colour=red\n", "",
-      "14:5: Spanscope found the setting \"colour\". Spanscope needs one of ");
+      "14:5: Spanscope found the setting \"colour\", but needs one of ");
   row("setting of the machine", "a.json", "open a.json\nset device=cuda\n", "",
-      "14:5: Spanscope found <lesson-sets> \"device\". Spanscope needs one of ");
+      "14:5: Spanscope found <lesson-sets> \"device\", but needs one of ");
   row("value of a setting", "a.json", "open a.json\nset block_size=0\n", "",
       "14:5: Spanscope found block_size = \"0\", but needs <whole-number-lesson-reader> ");
   row("policy", "a.json", "open a.json\nset policy=link(x)\n", "",
-      "14:5: Spanscope found policy = \"link(x)\". Spanscope needs ");
+      "14:5: Spanscope found policy = \"link(x)\", but needs ");
   row("block before a run", "a.json", "open a.json\nselect block:1\n", "",
       "14:8: Spanscope found block:1 <before-first-run>, but needs an action \"run\" before it");
   row("moment before a run", "a.json", "open a.json\nscrub start\n", "",
@@ -148,7 +148,7 @@ void TestLessonCheck::faults_data() {
   row("fidelity before a run", "a.json", "open a.json\nmeasure fidelity\n", "",
       "14:1: Spanscope found <fidelity-before-run>, but needs an action \"run\" before it");
   row("fidelity of another session", "a.json", "open a.json\nrun\nset block_size=4\nmeasure fidelity run 1\n",
-      "", "16:1: Spanscope found run 1<whose-session-ended>. Spanscope needs <run-under-present>");
+      "", "16:1: Spanscope found run 1<whose-session-ended>, but needs <run-under-present>");
   row("figure ahead", "a.json", "open a.json\nrun\n", "\nIt is {run 2: answer}.\n",
       "17:8: Spanscope found run 2 in a text, but needs <earlier-run>. Only 1 run is <stands-before-place>");
   row("figure ahead of its step", "a.json", "open a.json\n", "\nIt is {run 1: answer}.\n\n```do\nrun\n```\n",

@@ -248,16 +248,16 @@ void TestLessonReader::faults_data() {
   row("figure", step + "\nSo {run 1: cached} it.\n",
       "10:12: Spanscope found the metric \"cached\", but needs <name-figure>. <manuals-page-numbers>.");
   row("brace", step + "\nSo {run 1: answer it.\n",
-      "10:4: Spanscope found <brace-without-end>. Spanscope needs <same-line-brace>");
+      "10:4: Spanscope found <brace-without-end>, but needs <same-line-brace>");
   row("closing brace", step + "\nSo } it.\n",
       "10:4: Spanscope found a closing brace, but needs <brace-shown>");
   row("digit", step + "\nIt took 12 tokens, not 13.\n",
       "10:9: Spanscope found <digit-sentence>, but expects <figure-name-braces>. <no-figure-run>.");
   row("link", step + "\nSee [this](other.md).\n",
-      "10:12: Spanscope found the link \"other.md\". Spanscope needs node:PATH, span:N, block:N or "
+      "10:12: Spanscope found the link \"other.md\", but needs node:PATH, span:N, block:N or "
       "token:N<dock-id-address>");
   row("a dock that is not there", step + "\nSee [this](dock:other).\n",
-      "10:12: Spanscope found the link \"dock:other\". Spanscope needs node:PATH, span:N, block:N or "
+      "10:12: Spanscope found the link \"dock:other\", but needs node:PATH, span:N, block:N or "
       "token:N<dock-id-address>");
   row("a dock selected", step + "\n```do\nselect dock:pool\n```\n",
       "11:8: Spanscope found \"dock:pool\", but needs node:PATH, span:N, block:N or token:N");

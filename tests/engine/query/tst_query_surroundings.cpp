@@ -403,7 +403,7 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
       textOf(std::get<std::vector<Diagnostic>>(resolved)),
       worded(
           "/seq/0: Spanscope found no answer, but needs an answer. Say it.\n/seq/2: Spanscope found the file "
-          "\"latin.txt\", which is not UTF-8. Spanscope needs <text-in-utf8>.\n"));
+          "\"latin.txt\", which is not UTF-8, but needs <text-in-utf8>\n"));
 }
 
 /// A file that is read as text is whole text, or is refused.
@@ -505,11 +505,11 @@ void TestQuerySurroundings::valuesAreChecked() {
              "/repeat/g/input/user: Spanscope found the default \"many\" for the parameter \"number\", but "
              "needs "
              "<whole-number> -2147483648 to 2147483647\n"
-             "warning Spanscope found a value for \"modle\"<no-parameter-query>. Spanscope expects one of n, "
+             "warning Spanscope found a value for \"modle\"<no-parameter-query>, but expects one of n, "
              "model, number. Did "
              "you mean \"model\"?\n"
-             "warning Spanscope found a value for \"xyz\"<no-parameter-query>. Spanscope expects one of n, "
-             "model, number.\n"));
+             "warning Spanscope found a value for \"xyz\"<no-parameter-query>, but expects one of n, model, "
+             "number\n"));
   QVERIFY(checkValues(listParameters(node), Values{{"n", "4"}}).empty());
 }
 

@@ -25,7 +25,7 @@ const std::vector<Example>& exampleTable() {
       make("retrieve.yaml", tr("RAG with retrieval"),
            tr("The prompt has the passages of a document that match the question")),
       make("parameters.span", tr("Parameters"),
-           tr("Before the run, you enter a person's name and the max tokens of the answer")),
+           tr("Before the run, you enter a name and the max tokens of the answer")),
       make("needle.json", tr("Needle"),
            tr("One number to find among four documents: see where the attention goes")),
       make("judge-2.json", tr("Two-way judge"),

@@ -349,9 +349,9 @@ void TestQueryLisp::diagnostics_data() {
       "1:68: Spanscope found the placeholder \"{x}\", but needs <name-foreach-lambda>. "
       "<parameter-written-name|{{x}}> "
       "here.\n"
-      "1:90: Spanscope found the placeholder \"{:>3}\", but needs {}, {name} or {0}, with :? or without. "
+      "1:90: Spanscope found the placeholder \"{:>3}\", but needs <placeholder-forms>. "
       "<brace-itself-written>.\n"
-      "1:116: Spanscope found a lone brace, but needs {}, {name} or {0}, with :? or without. "
+      "1:116: Spanscope found a lone brace, but needs <placeholder-forms>. "
       "<brace-itself-written>.\n");
   row("lambdas",
       "(plus (chunk 0 (list) (lambda (x) x)) (chunk 1 (list \"a\") \"b\") (chunk 1 (list) (lambda x x)))",

@@ -226,10 +226,10 @@ void TestEventSubscriber::replaysWithHoles() {
   Publisher publisher(endpoint("e"), endpoint("r"));
   Follower follower;
   publisher.dropsEvery = 10;
-  for (std::uint64_t number = 0; number < 50; ++number) publisher.kept[number] = payloadOf(number + 1);
+  for (std::uint64_t number = 0; number < 49; ++number) publisher.kept[number] = payloadOf(number + 1);
   const EventSubscriber subscriber({.endpoint = endpoint("e"), .replayEndpoint = endpoint("r")}, follower);
-  QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{50}, kPatience);
-  for (std::size_t i = 0; i < 50; ++i) QCOMPARE(follower.numbers[i], std::uint64_t{i});
+  QTRY_COMPARE_WITH_TIMEOUT(follower.count(), std::size_t{49}, kPatience);
+  for (std::size_t i = 0; i < 49; ++i) QCOMPARE(follower.numbers[i], std::uint64_t{i});
   QCOMPARE(follower.unfilled.load(), 0);
   QCOMPARE(follower.cache.unknownBlocks(), std::int64_t{0});
 }

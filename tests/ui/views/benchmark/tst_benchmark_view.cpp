@@ -201,7 +201,7 @@ class TestBenchmarkView : public QObject {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
     benchmark.turns.resize(3);
     const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Stopped));
-    QVERIFY(says(stopped, QStringLiteral("Stopped after 3 of 7 repeats.")));
+    QVERIFY(says(stopped, QStringLiteral("stopped after 3 of 7 repeats.")));
     QVERIFY(stopped.setup.startsWith(QStringLiteral("3 of 7 repeats")));
     QCOMPARE(stopped.table.rows.size(), std::size_t(4));
     QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Failed,

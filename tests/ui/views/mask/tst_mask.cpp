@@ -184,7 +184,7 @@ class TestMask : public QObject {
     const MaskModel model = maskModel(m_input);
     const MaskRange document = partOf(model, QStringLiteral("document 1")).range;
     const QString text = rowText(m_input, model, {document.begin + 2, document.begin + 3});
-    QVERIFY2(text.contains(QStringLiteral("attends to 3 tokens: document 1 up to itself")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("attends to 3 tokens: document 1")), qPrintable(text));
     QVERIFY2(says(text, "to document 2: <both-children-plus>"), qPrintable(text));
     QVERIFY2(text.contains(worded("<not-computed-moved>")), qPrintable(text));
     const QString question = rowText(m_input, model, {model.prompt - 1, model.prompt});
