@@ -53,8 +53,8 @@ using JobChanged = std::function<void(JobState state, const std::string& problem
 struct SubmitOptions {
   /// Waiting jobs with a larger priority begin first. If priorities are equal, the earlier job begins first.
   /// Some jobs wait until no other job of the session runs. Such a job delays all later jobs, except jobs
-  /// with Job::canPass(). The value run::RunOptions::priority sets the order in which forward passes serve the
-  /// requests of runs.
+  /// with Job::canPass(). The value run::RunOptions::priority sets the order in which forward passes serve
+  /// the requests of runs.
   std::int32_t priority = 0;
   /// Called when the job begins, after progress, and when it has ended. The function must not throw. The
   /// service's thread calls the function. If a waiting job is stopped, the stopping thread calls the
