@@ -537,7 +537,8 @@ void ServingController::keepRequest(std::uint64_t number) {
   if (shown == nullptr || shown->served != number) return;
   if (const auto entry = m_parts.workspace.serving().entry(number); entry && !entry->keepsTexts)
     return m_parts.status.say(tr("The texts of request %1 were not kept, so there is no query.").arg(number));
-  if (!shown->isPreview) return m_parts.status.say(tr("Request %1 is already a query of its own.").arg(number));
+  if (!shown->isPreview)
+    return m_parts.status.say(tr("Request %1 is already a query of its own.").arg(number));
   shown->isPreview = false;
   // The document counts as unsaved, so that closing it asks.
   shown->model->markUnsaved();

@@ -56,7 +56,8 @@ void TestSpanqRequests::chatOfAJudge() {
   const SpanqResult result = spanq({"export", "--to", "chat", kQueries + "judge-4.json"});
   QCOMPARE(result.code, 0);
   QCOMPARE(std::count(result.out.begin(), result.out.end(), '\n'), 5);
-  for (const char* words : {"<plus-in-a-row>", "<inner-generate-chat>", "<shared-prompt>", "one request per"}) {
+  for (const char* words :
+       {"<plus-in-a-row>", "<inner-generate-chat>", "<shared-prompt>", "one request per"}) {
     QVERIFY2(holds(result.err, words), words);
   }
   QVERIFY(holds(result.out, R"({"role":"assistant","content":"{{answer of request-3}}"})"));

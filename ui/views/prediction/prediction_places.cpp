@@ -408,8 +408,8 @@ PaintedTable placesTable(const std::vector<PredictionPlace>& places) {
       .shares = {},
       .rows = {},
       .headerHelps = {
-          PlaceList::tr(
-              "The embedded cache, servers with default options, and servers of the list. Bold: where the query runs"),
+          PlaceList::tr("The embedded cache, servers with default options, and servers of the list. Bold: "
+                        "where the query runs"),
           PlaceList::tr("Cached prompt tokens of the next run"),
           PlaceList::tr("Cached, relocated and computed tokens, and the main reason for computed tokens")}};
   for (const PredictionPlace& place : places) {
