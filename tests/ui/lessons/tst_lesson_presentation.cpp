@@ -97,8 +97,13 @@ class TestLessonPresentation : public LessonWindow {
     // The dock of the step gets most of the width, a moment after the step.
     QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 62);
     QTest::qWait(300);  // the other docks follow
-    const std::map<const char*, int> before{
-        {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
+    // A dock behind another tab keeps an old width.
+    std::map<const char*, int> before;
+    for (const char* id : {"output", "canvas", "tokens"}) {
+      const QWidget* shown = m_window->docks().dock(QString::fromLatin1(id));
+      if (!shown->visibleRegion().isEmpty()) before.emplace(id, shown->width());
+    }
+    QVERIFY(before.size() >= 2);
     QVERIFY(goTo(2));
     perform("learn.present");
     for (int i = 0; i < 5 && course().step() == 2; ++i) QTest::keyClick(&reader(), Qt::Key_PageDown);
