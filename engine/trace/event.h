@@ -660,6 +660,13 @@ struct ServerReported {
   bool isCachedKnown() const { return cached == CachedState::Found || cached == CachedState::MeasuredZero; }
   bool operator==(const ServerReported&) const = default;
 };
+/// A gateway passed Event::request to a server.
+struct RequestPassed {
+  std::optional<std::int64_t> slots;  ///< of the server (llama.cpp); nothing: not reported
+  /// What RunStarted::queryJson lacks: "the request has tools". Empty: the query has the whole prompt.
+  std::string missing;
+  bool operator==(const RequestPassed&) const = default;
+};
 
 // ---- jobs --------------------------------------------------------------------------------
 
@@ -696,7 +703,7 @@ using Payload =
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
                  StoreTextsReported, WindowsReported, ArithmeticMeasured, ServerChosen, RequestSent,
-                 PromptReported, TextReceived, ServerReported, TokenAlternatives, JobEnded>;
+                 PromptReported, TextReceived, ServerReported, TokenAlternatives, JobEnded, RequestPassed>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< 1, 2, 3, … within a session, without gaps

@@ -361,4 +361,24 @@ struct Facts<ServerReported> : UsualFacts {
 SPANSCOPE_FIELDS(ServerReported, step, server, model, promptTokens, cached, cachedTokens, generatedTokens,
                  timeToFirstToken, seconds, finish, brokenBy);
 
+template <>
+struct Facts<RequestPassed> : UsualFacts {
+  static constexpr const char* kName = "request_passed";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const RequestPassed& e) {
+    if (e.slots.value_or(1) >= 1) return std::nullopt;
+    return errorAt("slots", std::to_string(*e.slots), "at least 1");
+  }
+  static const char* plain(const RequestPassed&) {
+    return forTranslation("Events", "Request passed by a gateway");
+  }
+  static EventWords detail(const RequestPassed& e) { return {"%1", {ShortText{e.missing}}}; }
+  static std::string line(const RequestPassed& e) {
+    const std::string out = e.slots ? counted(*e.slots, "slot") : "slots not reported";
+    return e.missing.empty() ? out : out + ", " + escaped(e.missing);
+  }
+};
+SPANSCOPE_FIELDS(RequestPassed, slots, missing);
+
 }  // namespace spanscope::trace
