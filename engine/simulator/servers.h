@@ -44,6 +44,11 @@ struct FateRun {
   bool operator==(const FateRun&) const = default;
 };
 
+struct RequestTimes {
+  std::int64_t arrival = 0;
+  std::int64_t end = 0;
+};
+
 /// A request with its prompt and its whole answer.
 struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
@@ -52,6 +57,9 @@ struct Request {
   /// Whether the request arrives during the answer to the previous request. This fact matters only for
   /// servers with slots, because a slot answers one request at a time.
   bool isBeside = false;
+  /// When the request arrives, and when its answer is complete. All requests have the same clock, and come in
+  /// the order of their arrival. The slots of a server are busy in these times. Nothing: isBeside applies.
+  std::optional<RequestTimes> times{};
 };
 
 struct Answer {

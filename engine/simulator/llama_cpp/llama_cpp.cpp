@@ -170,7 +170,8 @@ class LlamaCppSimulator final : public Simulator {
     const Completed completed = m_slots.complete({.prompt = request.prompt,
                                                   .answer = request.answer,
                                                   .name = kServedName,
-                                                  .isBeside = request.isBeside});
+                                                  .isBeside = request.isBeside,
+                                                  .times = request.times});
     if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};
     Answer answer{.cached = completed.found + completed.moved, .fates = {}};
     answer.place = slotText(completed);

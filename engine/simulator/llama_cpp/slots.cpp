@@ -217,15 +217,32 @@ void Slots::fill(std::size_t chosen, const Completion& request, std::size_t foun
   slot.cells = std::move(cells);
 }
 
+void Slots::freeSlots(const Completion& request) {
+  if (!request.times) {
+    const bool waits = request.slot || std::ranges::all_of(m_slots, &Slot::isBusy);
+    if (!request.isBeside || waits)
+      for (Slot& slot : m_slots) slot.isBusy = false;
+    return;
+  }
+  const auto freeUntil = [this](std::int64_t time) {
+    for (Slot& slot : m_slots) slot.isBusy = slot.isBusy && slot.end > time;
+  };
+  freeUntil(request.times->arrival);
+  if (request.slot) {
+    if (const Slot& slot = m_slots[static_cast<std::size_t>(*request.slot) % m_slots.size()]; slot.isBusy)
+      freeUntil(slot.end);
+  } else if (std::ranges::all_of(m_slots, &Slot::isBusy)) {
+    freeUntil(std::ranges::min_element(m_slots, {}, &Slot::end)->end);
+  }
+}
+
 Completed Slots::complete(const Completion& request) {
-  const auto isBusy = [](const Slot& slot) { return slot.isBusy; };
-  const bool waits = request.slot || std::ranges::all_of(m_slots, isBusy);
-  if (!request.isBeside || waits)
-    for (Slot& slot : m_slots) slot.isBusy = false;
+  freeSlots(request);
   bool losesMuch = false;
   const std::size_t chosen = choose(request, losesMuch);
   Slot& slot = m_slots[chosen];
   slot.isBusy = true;
+  slot.end = request.times ? request.times->end : 0;
   if (losesMuch && m_store) {
     save(slot, request.name);
     // Slots with shared space are cleared later. Until then, their contents need space.

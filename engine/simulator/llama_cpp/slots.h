@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
 
 #include <cstddef>
@@ -80,6 +81,7 @@ struct Completion {
   std::optional<std::int32_t> chunk{};  ///< n_cache_reuse, which replaces the setting
   std::string name{};                   ///< name for observers
   bool isBeside = false;                ///< the slots of earlier requests are still busy
+  std::optional<RequestTimes> times{};  ///< replace isBeside
 };
 
 struct Completed {
@@ -115,8 +117,11 @@ class Slots {
     std::vector<BlockId> cells;  ///< one per token
     std::int64_t lastUsed = -1;  ///< by the clock m_now; −1: never
     bool isBusy = false;
+    std::int64_t end = 0;  ///< if the request has times: when the slot is free again
   };
 
+  /// Marks the slots of ended requests as free. If the request needs a busy slot, it waits for the slot.
+  void freeSlots(const Completion& request);
   std::size_t choose(const Completion& request, bool& losesMuch) const;
   /// Returns whether the slot's tokens were kept.
   bool save(const Slot& slot, const std::string& request);

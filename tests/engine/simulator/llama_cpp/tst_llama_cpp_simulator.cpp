@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -251,6 +252,27 @@ class TestLlamaCppSimulator : public QObject {
       QVERIFY(std::string(whyAt(own, fate)).size() > 10);
     // What a block is to one, a branch or a slot is to another.
     QVERIFY(std::string(whyAt(own, Fate::Differs)) != fateSentence(Fate::Differs));
+  }
+
+  /// A slot is busy until its answer is complete. If all slots are busy, a request waits for the first one.
+  void busySlots() {
+    const auto simulator = kLlamaCpp.open({.slots = 2});
+    const auto serve = [&simulator](TokenId first, std::int64_t arrival, std::int64_t end) {
+      std::vector<TokenId> prompt(40);
+      std::iota(prompt.begin(), prompt.end(), first);
+      const Answer answer = simulator->serve({.prompt = prompt,
+                                              .answer = {},
+                                              .salt = {},
+                                              .times = RequestTimes{.arrival = arrival, .end = end}});
+      return QString("%1 in %2").arg(answer.cached).arg(QString::fromStdString(answer.place).left(6));
+    };
+    const QString own = serve(0, 0, 100).right(6);
+    const QString other = serve(0, 50, 80).right(6);
+    QVERIFY(own != other);
+    QCOMPARE(serve(0, 90, 120), "39 in " + other);
+    QCOMPARE(serve(1000, 95, 130), "0 in " + own);
+    QCOMPARE(serve(0, 140, 150), "39 in " + other);
+    QCOMPARE(serve(1000, 145, 150), "39 in " + own);
   }
 
   void fates() {
