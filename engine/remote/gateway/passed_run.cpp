@@ -172,6 +172,10 @@ PassedPrompt promptOf(const PassedCall& call, const RunBook& book) {
 std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
                           const PassedPrompt& prompt, const simulator::TracedRequest& about) {
   trace::Recorder& recorder = *upstream.recorder();
+  std::optional<std::int64_t> slots = upstream.facts().slots;
+  if (slots && *slots < 1) slots.reset();
+  recorder.send(about.run, about.request, about.node,
+                trace::RequestPassed{.slots = slots, .missing = call.unknownPrompt});
   if (prompt.tokens.empty()) {
     if (!call.unknownPrompt.empty())
       recorder.send(about.run, about.request, about.node,
@@ -251,6 +255,9 @@ simulator::TracedRequest PassedRun::traced() const {
 
 void PassedRun::sent() {
   m_sentAt = Clock::now();
+  m_startTime = std::chrono::duration_cast<std::chrono::milliseconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count();
   // A second connection may carry the same request.
   if (m_hasBegun) return;
   try {
@@ -324,6 +331,7 @@ void PassedRun::begun(const UpstreamHead& head) {
 }
 
 void PassedRun::came(std::string_view content) {
+  m_lastCame = elapsed();
   if (m_hasBegun && m_problem.empty()) read(content);
 }
 
@@ -392,9 +400,9 @@ void PassedRun::end(const PassageEnd& end) {
     step.brokenBy = end.problem;
     error = Error{m_upstream.url(), {}, end.problem, "the rest of the answer"};
   } else if (m_status != kOkStatus) {
-    const std::string words = remote::withoutKey(remote::errorMessage(m_error), m_key);
-    step.brokenBy = "status " + std::to_string(m_status) + (words.empty() ? "" : ": " + words);
-    error = Error{m_upstream.url(), {}, remote::statusSentence(m_status, words), {}};
+    m_refusal = remote::withoutKey(remote::errorMessage(m_error), m_key);
+    step.brokenBy = "status " + std::to_string(m_status) + (m_refusal.empty() ? "" : ": " + m_refusal);
+    error = Error{m_upstream.url(), {}, remote::statusSentence(m_status, m_refusal), {}};
   } else if (!m_problem.empty()) {
     step.warning = m_problem;
   }
@@ -405,6 +413,7 @@ void PassedRun::end(const PassageEnd& end) {
   remote::RemoteStep judged = step;
   judged.isStopped |= end.how == PassageEnd::How::Interrupted;
   if (m_isNoAnswer) judged.brokenBy = m_problem;
+  if (!remote::isComputed(judged) && m_status == kOkStatus) m_refusal = judged.brokenBy;
   m_prediction = traceAnswer(m_upstream, m_book, std::exchange(m_cached, 0),
                              m_prompt.value_or(PassedPrompt()), judged, traced());
   finish(std::move(step), error, state);
@@ -442,6 +451,10 @@ void PassedRun::writeLog(const PassageEnd& end) {
   if (!m_book.log) return;
   LogJson line;
   line["time"] = static_cast<double>(m_about.time) / 1000;
+  if (m_startTime > 0) {
+    line["start_time"] = static_cast<double>(m_startTime) / 1000;
+    line["end_time"] = static_cast<double>(m_startTime) / 1000 + m_lastCame.value_or(elapsed());
+  }
   line["upstream"] = m_upstream.name();
   line["server"] = serverOf(m_upstream.facts());
   line["path"] = m_about.endpoint;
@@ -450,7 +463,9 @@ void PassedRun::writeLog(const PassageEnd& end) {
     LogJson request = LogJson::parse(m_body, nullptr, false);
     line["request"] = std::move(request);
   }
-  if (m_status == kOkStatus && !m_answers.empty()) {
+  if (!m_refusal.empty()) {
+    line["response"]["error"]["message"] = m_refusal;
+  } else if (m_status == kOkStatus && !m_answers.empty()) {
     const remote::ChatAnswer& answer = m_answers.front();
     LogJson choices = LogJson::array();
     for (std::size_t index = 0; index < m_answers.size(); ++index) {

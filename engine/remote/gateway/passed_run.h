@@ -93,9 +93,9 @@ struct PassedPrompt {
 /// Returns the tokens of a call.
 PassedPrompt promptOf(const PassedCall& call, const RunBook& book);
 
-/// Emits the prompt of a request, and begins the prompt in the simulated cache. The prompt has sections if
-/// blocks are known. Returns the number of the prompt in the cache. 0: the tokens are not known, or the
-/// server has no prefix caching.
+/// Emits the facts and the prompt of a request, and begins the prompt in the simulated cache. The prompt has
+/// sections if blocks are known. Returns the number of the prompt in the cache. 0: the tokens are not known,
+/// or the server has no prefix caching.
 std::uint64_t tracePrompt(UpstreamTrace& upstream, const RunBook& book, const PassedCall& call,
                           const PassedPrompt& prompt, const simulator::TracedRequest& about);
 /// Ends a prompt in the simulated cache. Emits a note that compares the prediction with the server's report.
@@ -153,6 +153,8 @@ class PassedRun final : public PassageWatcher {
   RequestId m_request = 0;
   std::uint64_t m_number = 0;
   Clock::time_point m_sentAt{};
+  std::optional<double> m_lastCame;  ///< seconds from sent() to the last content of the answer
+  std::int64_t m_startTime = 0;      ///< when the server got the request, milliseconds since 1970; 0: never
   int m_status = 0;
   std::string m_encoding;  ///< of the content, in small letters; empty: none
   std::unique_ptr<ContentDecoder> m_decoder;
@@ -165,6 +167,7 @@ class PassedRun final : public PassageWatcher {
   std::uint64_t m_cached = 0;                   ///< the prompt in the simulated cache; 0: none
   std::optional<CachePrediction> m_prediction;  ///< after the end
   std::string m_error;                          ///< the beginning of an answer with an error status
+  std::string m_refusal;  ///< why the server did not compute the prompt; empty: no reason is known
   std::string m_problem;
   bool m_isNoAnswer = false;  ///< the content is no answer, for example an error with status 200
   std::optional<double> m_first;

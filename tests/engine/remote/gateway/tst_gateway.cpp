@@ -212,6 +212,7 @@ class TestGateway : public QObject {
   void recordsRuns();
   void recordsNoSecrets();
   void logsForTheDoctor();
+  void logsOfFailures();
   void sendsToTheServerWithTheCache();
   void isFairUnderLoad();
   void failingServersAreSkipped();
@@ -708,8 +709,36 @@ void TestGateway::logsForTheDoctor() {
   QCOMPARE(requests.size(), std::size_t(2));
   QCOMPARE(requests.back().usage.cached.value_or(-1), std::int64_t(40));
   QVERIFY(requests.back().time.has_value());
+  // The requests ran one after the other.
+  for (const doctor::LoggedRequest& request : requests)
+    QVERIFY(request.running && request.running->isExact && request.running->end >= request.running->begin);
+  QVERIFY(requests[0].running->surelyUntil() <= requests[1].running->begin);
+  QCOMPARE(running.all<trace::RequestPassed>().size(), std::size_t(2));
   const remote::ServerFacts facts = running.gateway->upstreams().front().facts;
   QCOMPARE(requests.back().server.kind, std::string(remote::infoOf(facts.kind).name));
+}
+
+/// The log has the words of the server about an error, and the recording knows what its query lacks.
+void TestGateway::logsOfFailures() {
+  Fake up([](const std::string&) {
+    const std::string body = R"({"error":{"message":"No model \"m\"."}})";
+    return "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
+  });
+  Running running({up.server.address()});
+  QCOMPARE(running.post(chatOf({"a"}, R"("tools":[{"type":"function"}],)")).status, 404);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+  std::string log;
+  QTRY_VERIFY(([&] {
+    const std::lock_guard lock(running.mutex);
+    log = running.log;
+    return !log.empty();
+  }()));
+  std::string problem;
+  const auto requests = doctor::requestsOf(log, problem);
+  QCOMPARE(requests.size(), std::size_t(1));
+  QCOMPARE(requests[0].failure, std::string("status 404: No model \"m\""));
+  QVERIFY(!running.all<trace::RequestPassed>().front().missing.empty());
 }
 
 void TestGateway::sendsToTheServerWithTheCache() {
