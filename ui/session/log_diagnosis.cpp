@@ -138,8 +138,10 @@ LogSettings LogSettings::of(const QString& text) {
   return settings;
 }
 
-bool isLog(const QString& path) {
-  constexpr int kMostProblems = 8;
+namespace {
+
+/// Whether a file has a request before this number of records that are no requests.
+bool hasRequest(const QString& path, int mostProblems) {
   constexpr qint64 kMostBytes = qint64{16} << 20U;
   QFile file(path);
   if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return false;
@@ -156,13 +158,24 @@ bool isLog(const QString& path) {
               stop.request_stop();
             },
             [&](const doctor::LogProblem&) {
-              if (++problems == kMostProblems) stop.request_stop();
+              if (++problems == mostProblems) stop.request_stop();
             },
             stop.get_token());
   } catch (const Failure&) {
     return false;
   }
   return isFound;
+}
+
+}  // namespace
+
+bool isLog(const QString& path) {
+  constexpr int kMostProblems = 8;
+  return hasRequest(path, kMostProblems);
+}
+
+bool beginsAsLog(const QString& path) {
+  return hasRequest(path, 1);
 }
 
 LogDiagnosis::LogDiagnosis(QObject* parent) : QObject(parent) {}

@@ -76,6 +76,9 @@ struct LogDiagnosisKind {
 /// Whether a file is a log of requests: one of its first records is a request to a model. Reads at most a few
 /// megabytes.
 bool isLog(const QString& path);
+/// Whether the first record of a file is a request to a model. Use this function for names that logs rarely
+/// have: a text can contain a request after other lines.
+bool beginsAsLog(const QString& path);
 
 class LogDiagnosis : public QObject {
   Q_OBJECT

@@ -83,6 +83,11 @@ bool hasLogName(const QString& path) {
   });
 }
 
+/// Whether a file that isOpenedByName() does not know is a log of requests, whatever its name.
+bool isLogByContent(const QString& path) {
+  return hasLogName(path) ? isLog(path) : beginsAsLog(path);
+}
+
 bool isPdf(const QString& path) {
   constexpr qint64 kBegin = 16;
   QFile file(path);
@@ -266,7 +271,7 @@ DocumentController::Opening DocumentController::openOne(const QString& path) {
     remember(whole);
     return Opening::Opened;
   }
-  if (hasLogName(whole) && isLog(whole)) return Opening::IsLog;
+  if (!isOpenedByName(whole) && isLogByContent(whole)) return Opening::IsLog;
   // Taken before the file is read, so that a write in between counts as a change.
   FileStamp stamp = stampOf(whole);
   OpenedFile opened = openDocument(whole);
@@ -365,8 +370,7 @@ void DocumentController::takeDropped(const QStringList& paths) {
   }
   QStringList opened;
   QStringList texts;
-  for (const QString& path : paths)
-    (isOpenedByName(path) || (hasLogName(path) && isLog(path)) ? opened : texts) << path;
+  for (const QString& path : paths) (isOpenedByName(path) || isLogByContent(path) ? opened : texts) << path;
   openFiles(opened);
   if (texts.isEmpty()) return;
   if (isQueryShown())

@@ -173,6 +173,8 @@ class TestLogDiagnosis : public QObject {
     QVERIFY(!isLog(write({"{\"cross\": [{\"user\": \"Hello\"}]}"})));
     QVERIFY(!isLog(m_folder->path()));
     QVERIFY(!isLog(m_folder->filePath(QStringLiteral("none"))));
+    QVERIFY(beginsAsLog(write({"# a comment\n", lineOf(0, 1)})));
+    QVERIFY(!beginsAsLog(write({"Send this request:\n", lineOf(0, 1)})));
   }
 
   void failuresAreShown() {

@@ -11,6 +11,8 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QImage>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QLabel>
 #include <QList>
 #include <QListWidget>
@@ -136,6 +138,64 @@ class TestWindowFiles : public QObject, private FileWindow {
              qPrintable(refused.said().join(QString())));
     QCOMPARE(model().document().size(), before + 2);
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
+  }
+
+  void droppedLogsAreDiagnosed_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("log");
+    QTest::addColumn<int>("requests");
+    const QByteArray body =
+        R"({"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Why?"}]})";
+    const QByteArray quoted =
+        QJsonDocument(QJsonArray{QString::fromUtf8(body)}).toJson(QJsonDocument::Compact);
+    const QByteArray text = quoted.mid(1, quoted.size() - 2);
+    const QByteArray record = R"({"request":)" + body + R"(,"response":{"choices":[]}})";
+    const auto row = [](const char* kind, const QByteArray& log, int requests, const QStringList& names) {
+      for (const QString& name : names)
+        QTest::addRow("%s, %s", kind, qPrintable(name)) << name << log << requests;
+    };
+    row("JSON lines", record + "\n" + record + "\n", 2, {"log.jsonl", "log.txt", "log"});
+    row("JSON", "[\n" + record + ",\n" + record + "\n]\n", 2, {"log.json", "log.txt", "log"});
+    row("HAR",
+        R"({"log":{"entries":[{"startedDateTime":"2026-08-31T14:03:00Z","request":{"method":"POST",)"
+        R"("url":"http://h/v1/chat/completions","postData":{"text":)" +
+            text + R"(}},"response":{"status":200,"content":{}}}]}})",
+        1, {"log.har", "log.json", "log"});
+    row("OpenTelemetry",
+        R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"1","name":"chat","attributes":[)"
+        R"({"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"content\":\"Why?\"}]"}}]}]}]}]})",
+        1, {"spans.json", "spans.txt", "spans"});
+    row("curl", "curl http://h/v1/chat/completions -d '" + body + "'\n", 1,
+        {"requests.sh", "log.txt", "log"});
+    row("Claude Code",
+        R"({"type":"user","uuid":"1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Why?"}})"
+        "\n"
+        R"({"type":"assistant","uuid":"2","parentUuid":"1","sessionId":"s","message":{"id":"m1","model":"x",)"
+        R"("role":"assistant","content":[{"type":"text","text":"So."}],"usage":{"input_tokens":3}}})"
+        "\n",
+        1, {"session.jsonl", "session.txt", "session"});
+    row("Codex",
+        R"({"type":"session_meta","payload":{"id":"s"}})"
+        "\n"
+        R"({"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Why?"}]}})"
+        "\n"
+        R"({"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So."}]}})"
+        "\n",
+        1, {"rollout.jsonl", "rollout"});
+  }
+  /// A log is recognized by its content. Its name does not decide.
+  void droppedLogsAreDiagnosed() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, log);
+    QFETCH(int, requests);
+    QVERIFY(m_window->openFile(m_path));
+    const std::size_t before = model().document().size();
+    Q_EMIT m_window->canvas().filesDropped({writeText(name, log)});
+    QCOMPARE(model().document().size(), before);
+    const LogDiagnosis& diagnosis = m_window->workspace().log();
+    QTRY_VERIFY_WITH_TIMEOUT(diagnosis.state()->isComplete(), 60'000);
+    QCOMPARE(int(diagnosis.state()->report->requests.size()), requests);
+    QVERIFY(m_window->docks().layout() == LayoutId::Diagnose);
   }
 
   /// A model that is dropped is no text: the document runs on it from then on.
