@@ -70,6 +70,21 @@ struct Finding {
   std::string after{};
 };
 
+/// Servers count blocks of up to 128 tokens. A smaller difference of a reported count is no loss.
+inline constexpr std::size_t kLeastReportedLoss = 256;
+
+/// Returns the tokens of a prompt that the server surely reused by its report, in the counts of this program.
+/// 0: not reported. These counts can be estimates, or lack sections that the server counts.
+std::size_t surelyReused(const Usage& usage, std::size_t prompt);
+
+/// Why the slot that llama-server chose can differ from the simulated slot.
+enum class SlotDoubt : std::uint8_t {
+  None,
+  NoCount,      ///< the number of slots is not known
+  Concurrent,   ///< requests ran at the same time, and the server reported no count that fits
+  Contradicted  ///< the server reported another count of cached tokens
+};
+
 /// Facts about a lookup, for causes other than a difference of texts.
 struct LookupFacts {
   bool hasEarlier = false;     ///< the log has earlier requests
@@ -78,24 +93,31 @@ struct LookupFacts {
   bool sharesSection = false;  ///< a whole section is common with the best earlier request
   std::size_t prompt = 0;
   std::size_t common = 0;         ///< with the best earlier request
-  std::size_t cached = 0;         ///< by the rules of the server
+  std::size_t cached = 0;         ///< by the rules of the server; more if the server reported more
+  std::size_t byRules = 0;        ///< by the rules alone
   std::size_t withoutLimits = 0;  ///< cached tokens of a server without limits
   std::size_t onServer = 0;       ///< the same, if only requests of its server count
   std::size_t alive = 0;          ///< common prefix within the time to live
   std::size_t block = 1;
   bool isLimited = false;      ///< a pool size or slots were given
   bool hasServers = false;     ///< the log names several servers
-  bool isInOtherSlot = false;  ///< by the simulated slots
-  bool areSlotsKnown = false;  ///< the user or the log gave the number of slots
-  std::string slot{};          ///< the chosen slot and its contents, for the user; empty: no slots
-  std::string replica{};       ///< the slot or replica of the request in the log; empty: unknown
-  std::string bestReplica{};   ///< the same of the best earlier request
+  bool isConcurrent = false;   ///< another request ran on the server at the same time
+  bool isInOtherSlot = false;  ///< by the simulated slots; with a doubt, the tokens can be in another slot
+  SlotDoubt doubt = SlotDoubt::None;
+  std::string slot{};         ///< the chosen slot and its contents, for the user; empty: no slots
+  std::string replica{};      ///< the slot or replica of the request in the log; empty: unknown
+  std::string bestReplica{};  ///< the same of the best earlier request
   std::optional<std::int64_t> reported{};
   std::optional<std::int64_t> reportedPrompt{};
 
   /// The number of tokens as the server counts them. The counts here can be estimates, or of another
   /// tokenizer.
   std::size_t asReported(std::size_t tokens) const;
+  /// Whether the server reported fewer cached tokens than `allowed`.
+  bool isReportedLess(std::size_t allowed) const;
+  /// Whether the server reported a count that is nearer to all known tokens than to those of the rules. Then
+  /// the rules give a loss that did not happen.
+  bool isContradicted() const;
 };
 
 struct Cause {

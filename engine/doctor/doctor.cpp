@@ -245,6 +245,7 @@ class Diagnosis {
   }
 
   LogReport run() {
+    m_log.learnTimes(m_stop);
     m_log.read([&](LoggedRequest&& request) { add(std::move(request)); },
                [&](const LogProblem& problem) {
                  if (++m_report.problemCount <= kMostProblems) m_report.problems.push_back(problem);
@@ -298,6 +299,7 @@ class Diagnosis {
     const auto number = static_cast<std::uint32_t>(m_report.requests.size());
     RequestReport report{.place = request->place,
                          .time = request->time,
+                         .isConcurrent = request->isConcurrent,
                          .model = redacted(request->model),
                          .sessionId = redacted(request->conversation),
                          .upstream = redacted(request->upstream)};
@@ -400,14 +402,16 @@ class Diagnosis {
                       .prompt = tokens.prompt,
                       .common = report.common,
                       .cached = report.cached,
+                      .byRules = result.byRules,
                       .withoutLimits = result.withoutLimits,
                       .onServer = result.onServerWithoutLimits,
                       .alive = result.found.alive,
                       .block = result.cache->block(),
                       .isLimited = result.cache->isLimited(),
                       .hasServers = m_lookup->servers() > 1,
+                      .isConcurrent = request.isConcurrent,
                       .isInOtherSlot = result.isInOtherSlot,
-                      .areSlotsKnown = result.cache->areSlotsKnown(),
+                      .doubt = result.doubt,
                       .slot = result.slot,
                       .replica = replicaOf(request, result),
                       .bestReplica = report.best ? m_known[*report.best].replica : std::string(),

@@ -40,12 +40,13 @@ struct NamedFinding {
 struct RequestReport {
   LogPlace place;
   std::optional<std::int64_t> time;
+  bool isConcurrent = false;               ///< another request ran on the server at the same time
   std::string model;                       ///< without secrets
   std::string sessionId;                   ///< as in the log, without secrets; may be empty
   std::string upstream{};                  ///< the server that the log names, without secrets; may be empty
   std::uint32_t conversation = 0;          ///< number, from 0
   std::size_t prompt = 0;                  ///< tokens
-  std::size_t cached = 0;                  ///< by the rules of the server
+  std::size_t cached = 0;                  ///< by the rules of the server; more if the server reported more
   std::optional<std::int64_t> reported{};  ///< cached tokens that the server reported
   std::optional<std::int64_t> reportedPrompt{};  ///< prompt tokens that the server reported
   std::size_t common = 0;                        ///< common prefix with the best earlier request
@@ -57,7 +58,7 @@ struct RequestReport {
   std::size_t lost = 0;                  ///< tokens that were computed and could have been cached
   std::size_t repeated = 0;              ///< tokens after the common prefix that earlier requests have
   std::string failure{};                 ///< why the prompt cannot be tokenized; empty: no failure
-  std::string refusal{};  ///< why the server did not compute the request: "status 400"; empty: no reason.
+  std::string refusal{};  ///< why the server did not compute the request: "status 400: …"; empty: no reason.
                           ///< Such a request has no tokens and no findings.
 
   std::size_t computed() const { return prompt - cached; }

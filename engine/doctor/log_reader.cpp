@@ -19,10 +19,13 @@
 #include <fstream>
 #include <ios>
 #include <istream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <numeric>
+#include <optional>
 #include <sstream>
 #include <streambuf>
 #include <system_error>
@@ -496,8 +499,9 @@ class LogReader::Responses {
   /// Returns whether the id is a conversation of the log, which this request begins.
   bool beginsConversation(const LoggedRequest& request) {
     const std::lock_guard lock(m_mutex);
-    return request.previous == request.conversation &&
-           m_conversations.insert({request.previous, true}).second;
+    if (request.previous != request.conversation) return false;
+    const Key key = keyOf(request.place);
+    return m_conversations.insert({request.previous, key}).first->second == key;
   }
   Messages messages(const LogPlace& place) {
     const std::lock_guard lock(m_mutex);
@@ -523,20 +527,178 @@ class LogReader::Responses {
   std::mutex m_mutex;
   std::unordered_map<std::string, LogPlace>
       m_places;  ///< of responses, and of the last request of conversations
-  std::unordered_map<std::string, bool> m_conversations;
+  std::unordered_map<std::string, Key> m_conversations;  ///< the first request of each
   std::map<Key, std::optional<LogPlace>> m_before;
   std::map<Key, Messages> m_kept;
   std::size_t m_bytes = 0;
 };
 
+/// The order of the requests by their starts. All lists are empty if the log has no times.
+struct LogReader::Times {
+  std::vector<bool> isConcurrent;      ///< by the number of a request in the log, from 0
+  std::vector<std::uint32_t> ranks;    ///< the place in the order; empty: the order of the log
+  std::vector<std::uint32_t> numbers;  ///< by rank
+  std::vector<LogPlace> places;        ///< by number
+};
+
+/// Passes the requests of a log in the order of their starts. Holds a request until all earlier ones came. If
+/// the held requests get too large, the missing one is read ahead.
+class LogReader::Sorter {
+ public:
+  Sorter(const LogReader& reader, const Times& times, const std::function<void(LoggedRequest&&)>& take,
+         const std::stop_token& stop)
+      : m_reader(reader), m_times(times), m_take(take), m_stop(stop) {}
+
+  /// Takes the next request of the log.
+  void add(LoggedRequest&& request) {
+    const std::size_t number = m_number++;
+    // The file has grown.
+    if (number >= m_times.isConcurrent.size()) return m_take(std::move(request));
+    request.isConcurrent = m_times.isConcurrent[number];
+    if (m_times.ranks.empty()) return m_take(std::move(request));
+    const std::uint32_t rank = m_times.ranks[number];
+    if (rank < m_next) return;  // it was read ahead
+    m_bytes += bytesIn(request);
+    m_held.emplace(rank, std::move(request));
+    pass();
+    while (m_bytes > kMostHeld && !m_stop.stop_requested()) {
+      readAhead();
+      pass();
+    }
+  }
+  /// Passes the rest if the file has become shorter.
+  void finish() {
+    while (!m_held.empty() && !m_stop.stop_requested()) {
+      m_next = m_held.begin()->first;
+      pass();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostHeld = std::size_t{64} << 20U;
+
+  static std::size_t bytesIn(const LoggedRequest& request) {
+    std::size_t bytes = sizeof(LoggedRequest);
+    for (const Message& message : request.messages)
+      for (const Part& part : message.parts) bytes += part.text.size() + sizeof(Part);
+    return bytes;
+  }
+  void pass() {
+    while (!m_held.empty() && m_held.begin()->first == m_next && !m_stop.stop_requested()) {
+      LoggedRequest request = std::move(m_held.extract(m_held.begin()).mapped());
+      m_bytes -= bytesIn(request);
+      ++m_next;
+      m_take(std::move(request));
+    }
+  }
+  void readAhead() {
+    const std::uint32_t number = m_times.numbers[m_next++];
+    LoggedRequest request = m_reader.again(m_times.places[number]);
+    request.isConcurrent = m_times.isConcurrent[number];
+    m_take(std::move(request));
+  }
+
+  const LogReader& m_reader;
+  const Times& m_times;
+  const std::function<void(LoggedRequest&&)>& m_take;
+  const std::stop_token& m_stop;
+  std::map<std::uint32_t, LoggedRequest> m_held;  ///< by rank
+  std::size_t m_bytes = 0;
+  std::size_t m_number = 0;
+  std::uint32_t m_next = 0;  ///< rank
+};
+
 LogReader::LogReader(std::vector<LogSource> sources)
-    : m_sources(std::move(sources)), m_responses(std::make_shared<Responses>()) {}
+    : m_sources(std::move(sources)),
+      m_responses(std::make_shared<Responses>()),
+      m_times(std::make_shared<Times>()) {}
+
+void LogReader::learnTimes(const std::stop_token& stop) const {
+  constexpr std::size_t kTried = 64;
+  struct TimedRequest {
+    LogPlace place;
+    std::int64_t start = 0;
+    std::optional<RunningTime> running;
+    std::string upstream;
+  };
+  std::vector<TimedRequest> known;
+  bool hasTimes = false;
+  std::stop_source enough;
+  {
+    const std::stop_callback pass(stop, [&enough] { enough.request_stop(); });
+    readAsWritten(
+        [&](LoggedRequest&& request) {
+          hasTimes = hasTimes || request.running.has_value();
+          if (!hasTimes && known.size() == kTried) enough.request_stop();
+          // A request without a start stays after the request before it.
+          std::int64_t start = std::numeric_limits<std::int64_t>::min();
+          if (!known.empty() && known.back().place.file == request.place.file) start = known.back().start;
+          if (request.running && request.running->isExact) start = request.running->begin;
+          // A failed request occupies no slot.
+          const bool isServed = request.failure.empty();
+          known.push_back({.place = request.place,
+                           .start = start,
+                           .running = isServed ? request.running : std::nullopt,
+                           .upstream = std::move(request.upstream)});
+        },
+        [](const LogProblem&) {}, enough.get_token());
+  }
+  if (!hasTimes || stop.stop_requested()) return;
+  Times times;
+  times.isConcurrent.resize(known.size());
+  times.numbers.resize(known.size());
+  std::iota(times.numbers.begin(), times.numbers.end(), 0U);
+  std::ranges::stable_sort(times.numbers, {}, [&](std::uint32_t number) {
+    return std::pair(known[number].place.file, known[number].start);
+  });
+  // As in Lookup: a request without the name of a server goes to the server of the request before it.
+  std::map<std::string, std::vector<std::uint32_t>> servers;
+  std::string last;
+  for (const TimedRequest& one : known)
+    if (last.empty()) last = one.upstream;
+  for (const std::uint32_t number : times.numbers) {
+    if (!known[number].upstream.empty()) last = known[number].upstream;
+    if (known[number].running) servers[last].push_back(number);
+  }
+  for (auto& [name, numbers] : servers) {
+    std::ranges::stable_sort(numbers, {}, [&](std::uint32_t number) { return known[number].running->begin; });
+    std::uint32_t longest = numbers.front();
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+      const std::int64_t begin = known[numbers[i]].running->begin;
+      if (known[longest].running->surelyUntil() > begin) times.isConcurrent[numbers[i]] = true;
+      if (known[numbers[i - 1]].running->surelyUntil() > begin) times.isConcurrent[numbers[i - 1]] = true;
+      if (known[numbers[i]].running->surelyUntil() > known[longest].running->surelyUntil())
+        longest = numbers[i];
+    }
+  }
+  if (std::ranges::is_sorted(times.numbers)) {
+    times.numbers.clear();
+  } else {
+    times.ranks.resize(known.size());
+    for (std::uint32_t rank = 0; rank < times.numbers.size(); ++rank) times.ranks[times.numbers[rank]] = rank;
+    for (const TimedRequest& one : known) times.places.push_back(one.place);
+  }
+  *m_times = std::move(times);
+}
 
 void LogReader::read(const std::function<void(LoggedRequest&&)>& take,
                      const std::function<void(const LogProblem&)>& problem,
                      const std::stop_token& stop) const {
+  Sorter sorter(*this, *m_times, take, stop);
+  readAsWritten([&](LoggedRequest&& request) { sorter.add(std::move(request)); }, problem, stop);
+  sorter.finish();
+}
+
+void LogReader::readAsWritten(const std::function<void(LoggedRequest&&)>& take,
+                              const std::function<void(const LogProblem&)>& problem,
+                              const std::stop_token& stop) const {
   for (std::size_t index = 0; index < m_sources.size() && !stop.stop_requested(); ++index) {
     const auto pass = [&](LoggedRequest&& request) {
+      if (request.isIncomplete)
+        problem({.file = index,
+                 .line = request.place.line,
+                 .found = "a request whose log lacks sections of the prompt, such as tools; its prompt is "
+                          "incomplete"});
       if (!request.previous.empty()) {
         const bool isFirst = m_responses->beginsConversation(request);
         const bool isKnown = m_responses->before(request).has_value() || isFirst;

@@ -46,6 +46,11 @@ class LogReader {
 
   const std::vector<LogSource>& sources() const { return m_sources; }
 
+  /// Reads the log once for the times of its requests. Later, read() passes the requests of each file in the
+  /// order of their starts, and knows which requests ran at the same time. Logs without these times are not
+  /// read to their end. Throws like read().
+  void learnTimes(const std::stop_token& stop = {}) const;
+
   /// Calls `take` for each request in order, and `problem` for each record that is no request. Throws Failure
   /// if a file cannot be read. Returns early after a stop request. A request that continues a response of the
   /// log gets the messages of this response.
@@ -57,12 +62,18 @@ class LogReader {
 
  private:
   class Responses;
+  struct Times;
+  class Sorter;
+  void readAsWritten(const std::function<void(LoggedRequest&&)>& take,
+                     const std::function<void(const LogProblem&)>& problem,
+                     const std::stop_token& stop) const;
   /// The request without the messages of the response that it continues.
   LoggedRequest asWritten(const LogPlace& place) const;
   void continueResponse(LoggedRequest& request) const;
 
   std::vector<LogSource> m_sources;
   std::shared_ptr<Responses> m_responses;  ///< never null; copies of a reader share it
+  std::shared_ptr<Times> m_times;          ///< the same
 };
 
 /// Returns the first name of a model in the first requests of a log. Empty: there is none. Throws like

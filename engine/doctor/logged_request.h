@@ -4,6 +4,7 @@
 
 #include "engine/base/ids.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,20 @@ struct LoggedServer {
   bool operator==(const LoggedServer&) const = default;
 };
 
+/// When a server worked on a request, in milliseconds of any clock that all requests of a file share.
+struct RunningTime {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;  ///< of the answer
+  bool isExact = true;   ///< false: the request ran within these times, but not all of the time
+  bool operator==(const RunningTime&) const = default;
+
+  /// Programs note the end a little late, after they have passed the answer on.
+  std::int64_t surelyUntil() const {
+    constexpr std::int64_t kLate = 10;
+    return std::max(begin, end - kLate);
+  }
+};
+
 /// The place of a request in the files of a log.
 struct LogPlace {
   std::size_t file = 0;     ///< index in the list of files
@@ -69,10 +84,14 @@ struct LogPlace {
 
 struct LoggedRequest {
   LogPlace place{};
-  std::optional<std::int64_t> time{};  ///< milliseconds since 1970
-  std::string conversation{};          ///< the id in the log; empty: none
-  std::string model{};                 ///< the model in the request
-  std::string answeredModel{};         ///< the model in the response; empty: unknown
+  std::optional<std::int64_t> time{};    ///< milliseconds since 1970
+  std::optional<RunningTime> running{};  ///< nothing: unknown
+  /// Whether another request of the log ran on the same server at the same time. LogReader::read() sets this
+  /// after LogReader::learnTimes().
+  bool isConcurrent = false;
+  std::string conversation{};   ///< the id in the log; empty: none
+  std::string model{};          ///< the model in the request
+  std::string answeredModel{};  ///< the model in the response; empty: unknown
   std::string salt{};
   std::string adapter{};
   std::string upstream{};  ///< the server that served the request, if the log names it; empty: unknown
@@ -86,13 +105,14 @@ struct LoggedRequest {
   /// How long the request asks the cache to keep its tokens, in milliseconds after their last use
   /// (Anthropic's cache_control). Nothing: not stated.
   std::optional<std::int64_t> timeToLive{};
-  /// Why the server computed no token of the prompt: "status 400". Empty: no failure.
+  /// Why the server computed no token of the prompt: "status 400: The model is unknown". Empty: no failure.
   std::string failure{};
   std::string response{};  ///< id of the response, for later requests that continue the response.
   /// The response or conversation of the server that this request continues. The log reader adds the
   /// messages of this response or conversation. Empty: none.
   std::string previous{};
   bool hasInstructions = false;  ///< the first message is no part of the history that the server keeps
+  bool isIncomplete = false;     ///< the log states that it lacks sections of the prompt
 
   /// The model that computed the prompt.
   const std::string& servedModel() const { return answeredModel.empty() ? model : answeredModel; }

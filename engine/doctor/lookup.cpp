@@ -160,22 +160,55 @@ Lookup::Result Lookup::add(const LoggedRequest& request, const PromptTokens& tok
   // The server kept the tokens for a longer time than the request stated.
   if (!m_life && request.usage.cached && *request.usage.cached > static_cast<std::int64_t>(result.cached))
     result.cached = result.onServerWithoutLimits;
-  simulator::Simulator* simulator = cache.simulator();
-  if (simulator == nullptr || tokens.prompt == 0) return result;
-  const std::string salt = std::to_string(realm);
+  result.byRules = result.cached;
+  server.hasConcurrent = server.hasConcurrent || request.isConcurrent;
+  if (cache.simulator() != nullptr && tokens.prompt > 0)
+    simulate(server, request, tokens, std::to_string(realm), hasLife, result);
+  // A server can have more than its rules give: it has another pool, other slots, or requests that the log
+  // lacks.
+  const std::size_t reported = surelyReused(request.usage, tokens.prompt);
+  if (result.cached < result.withoutLimits && reported > result.cached)
+    result.cached = std::min(reported, result.withoutLimits);
+  return result;
+}
+
+void Lookup::simulate(Server& server, const LoggedRequest& request, const PromptTokens& tokens,
+                      const std::string& salt, bool hasLife, Result& result) {
+  ServerCache& cache = server.cache;
+  simulator::Simulator& simulator = *cache.simulator();
   const auto prompt = std::span(tokens.ids).first(tokens.prompt);
-  const std::int64_t held = cache.hasSlots() ? simulator->cachedBeginnings()(prompt) : 0;
-  simulator::Answer answer = simulator->serve(
-      {.prompt = prompt, .answer = std::span(tokens.ids).subspan(tokens.prompt), .salt = salt});
+  const std::int64_t held = cache.hasSlots() ? simulator.cachedBeginnings()(prompt) : 0;
+  simulator::Request asked{
+      .prompt = prompt, .answer = std::span(tokens.ids).subspan(tokens.prompt), .salt = salt};
+  // Files of one log can overlap in time. Their requests have no common order.
+  if (request.running && request.running->isExact && request.running->begin >= server.lastStart) {
+    asked.times =
+        simulator::RequestTimes{.arrival = request.running->begin, .end = request.running->surelyUntil()};
+    server.lastStart = request.running->begin;
+  }
+  simulator::Answer answer = simulator.serve(asked);
   const auto found = static_cast<std::size_t>(std::max(0, answer.cached));
-  // Without the number of slots, the simulated slots are only a guess.
-  result.isInOtherSlot = cache.hasSlots() && found < result.onServerWithoutLimits &&
-                         (!cache.areSlotsKnown() || held > answer.cached);
   result.slot = std::move(answer.place);
   result.cached = std::min(result.cached, found);
   // A slot can have more than whole blocks.
   if (cache.hasSlots() && !hasLife) result.cached = found;
-  return result;
+  result.byRules = result.cached;
+  if (!cache.hasSlots()) return;
+  const LookupFacts facts{.prompt = tokens.prompt,
+                          .byRules = found,
+                          .withoutLimits = result.withoutLimits,
+                          .reported = request.usage.cached,
+                          .reportedPrompt = request.usage.prompt};
+  // Without the number of slots, the simulated slots are only a guess.
+  if (!cache.areSlotsKnown())
+    result.doubt = SlotDoubt::NoCount;
+  else if (facts.isContradicted() || facts.isReportedLess(found))
+    result.doubt = SlotDoubt::Contradicted;
+  // A count that fits shows that the simulated slots are right.
+  else if (request.isConcurrent || (server.hasConcurrent && !request.usage.cached))
+    result.doubt = SlotDoubt::Concurrent;
+  result.isInOtherSlot =
+      found < result.onServerWithoutLimits && (result.doubt != SlotDoubt::None || held > answer.cached);
 }
 
 std::string Lookup::setting() const {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,10 +63,12 @@ class Lookup {
     Alignment::Found found;  ///< in the requests of all servers
     /// In the requests of this server. The numbers of requests in it are not those of the log.
     Alignment::Found onServer;
-    std::size_t cached = 0;
+    std::size_t cached = 0;                 ///< by the rules; more if the server reported more
+    std::size_t byRules = 0;                ///< by the rules alone
     std::size_t withoutLimits = 0;          ///< if all servers had one cache without limits
     std::size_t onServerWithoutLimits = 0;  ///< if this server had no limits
     bool isInOtherSlot = false;
+    SlotDoubt doubt = SlotDoubt::None;
     std::string slot{};
     const ServerCache* cache = nullptr;  ///< of the server; never null
     std::string server{};                ///< its name; empty: the log names none
@@ -86,7 +89,12 @@ class Lookup {
   struct Server {
     ServerCache cache;
     std::optional<Alignment> alignment;  ///< nothing: all requests are of this server
+    std::int64_t lastStart = std::numeric_limits<std::int64_t>::min();
+    bool hasConcurrent = false;  ///< requests of the server ran at the same time
   };
+  /// Asks the simulator of a server with slots or a limited pool.
+  static void simulate(Server& server, const LoggedRequest& request, const PromptTokens& tokens,
+                       const std::string& salt, bool hasLife, Result& result);
   /// A request of the first server, as long as this server is the only one.
   struct Past {
     std::uint64_t realm = 0;

@@ -283,6 +283,12 @@ class ModelTokenizer final : public PromptTokenizer {
   }
 
   void renderPlain(const LoggedRequest& request, PromptTokens& made, const std::stop_token& stop) const {
+    for (const Message& message : request.messages) {
+      const bool isKnown =
+          message.role.empty() || message.role == "tool" || plainRole(message.role).has_value();
+      if (!isKnown)
+        throw Failure(errorAt("role", '"' + message.role + '"', "system, user, assistant or tool"));
+    }
     const bool hasSystem = request.messages.front().role == "system";
     made.ids = text::renderOpening(*m_chat, *m_tokenizer, hasSystem);
     std::size_t begin = 0;

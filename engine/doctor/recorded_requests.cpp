@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <map>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,10 +31,15 @@ struct RecordedRun {
   std::string kind;
   std::int32_t blockSize = 0;    ///< of the simulated cache; 0: unknown
   std::int64_t cacheTokens = 0;  ///< 0: unknown
+  std::int64_t slots = 0;        ///< of llama-server; 0: unknown
+  bool isIncomplete = false;     ///< the query lacks sections of the prompt
   std::string answer;
   Json usage = Json::object();
   std::size_t requests = 0;
   bool isFailed = false;
+  std::string problem{};    ///< why the run failed; empty: unknown
+  std::int64_t begin = -1;  ///< nanoseconds of the session; -1: not sent
+  std::int64_t end = -1;
 };
 
 /// Adds the messages of a query in their order. `generates`: the number of its generate nodes.
@@ -54,6 +61,24 @@ void addMessages(const Json& node, Json& messages, std::string& model, std::size
   }
 }
 
+/// Takes the status of the server and its words: "status 404: no model".
+void addFailure(const std::string& problem, Json& line) {
+  constexpr std::string_view kStatus = "status ";
+  line["status"] = 0;
+  std::string_view words = problem;
+  if (words.starts_with(kStatus)) {
+    int status = 0;
+    const auto [end, error] =
+        std::from_chars(words.data() + kStatus.size(), words.data() + words.size(), status);
+    if (error == std::errc() && status > 0) {
+      line["status"] = status;
+      words.remove_prefix(static_cast<std::size_t>(end - words.data()));
+      if (words.starts_with(": ")) words.remove_prefix(2);
+    }
+  }
+  if (!words.empty()) line["problem"] = words;
+}
+
 std::string lineOf(const RecordedRun& run) {
   const Json query = Json::parse(run.query, nullptr, false);
   Json messages = Json::array();
@@ -66,7 +91,16 @@ std::string lineOf(const RecordedRun& run) {
   line["server"] = {{"kind", run.kind}};
   if (run.blockSize > 0) line["server"]["block_size"] = run.blockSize;
   if (run.cacheTokens > 0) line["server"]["cache_tokens"] = run.cacheTokens;
-  line["status"] = run.isFailed ? 0 : 200;
+  if (run.slots > 0) line["server"]["slots"] = run.slots;
+  if (run.isIncomplete) line["incomplete"] = true;
+  // The clock of a session does not show the time of the day.
+  constexpr std::int64_t kNanoseconds = 1'000'000;  // of a millisecond
+  if (run.begin >= 0 && run.end >= run.begin)
+    line["running_ms"] = {run.begin / kNanoseconds, run.end / kNanoseconds};
+  if (run.isFailed)
+    addFailure(run.problem, line);
+  else
+    line["status"] = 200;
   line["request"] = {{"model", model}, {"messages", std::move(messages)}};
   if (!run.isFailed) {
     Json& response = line["response"];
@@ -104,14 +138,22 @@ std::string linesOf(const trace::TraceFile& file) {
     } else if (const auto* sent = std::get_if<trace::RequestSent>(&event.payload)) {
       run.server = sent->server;
       run.model = sent->model;
+      if (run.begin < 0) run.begin = event.time;
       ++run.requests;
+    } else if (const auto* passed = std::get_if<trace::RequestPassed>(&event.payload)) {
+      run.slots = passed->slots.value_or(0);
+      run.isIncomplete = !passed->missing.empty();
     } else if (const auto* text = std::get_if<trace::TextReceived>(&event.payload)) {
       run.answer += text->text;
     } else if (const auto* reported = std::get_if<trace::ServerReported>(&event.payload)) {
+      run.end = event.time;
+      if (!reported->brokenBy.empty()) run.problem = reported->brokenBy;
       if (!reported->model.empty()) run.model = reported->model;
       if (reported->promptTokens) run.usage["prompt_tokens"] = *reported->promptTokens;
       if (reported->isCachedKnown())
         run.usage["prompt_tokens_details"]["cached_tokens"] = reported->cachedTokens;
+    } else if (const auto* message = std::get_if<trace::MessageLogged>(&event.payload)) {
+      if (message->severity == Severity::Error && run.problem.empty()) run.problem = message->text;
     } else if (const auto* finished = std::get_if<trace::RunFinished>(&event.payload)) {
       // The prompt of a stopped run counts as computed, as in the gateway.
       run.isFailed = finished->outcome == trace::RunOutcome::Failed && run.answer.empty();

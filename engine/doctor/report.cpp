@@ -272,7 +272,7 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
                         {"divergence_nats", way.quality->divergence()},
                         {"agreement", way.quality->agreement()}};
       for (const RequestQuality& one : way.quality->requests)
-        row["quality"]["samples"].push_back({{"request", one.request},
+        row["quality"]["samples"].push_back({{"request", one.request + 1},
                                              {"divergence_nats", one.divergence},
                                              {"tokens", one.tokens},
                                              {"agreeing_tokens", one.agreeing}});
@@ -280,14 +280,19 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
     json["ways"].push_back(std::move(row));
   }
   Json& requests = json["requests"] = Json::array();
+  const auto numberOf = [](const std::optional<std::uint32_t>& request) {
+    return request ? Json(*request + 1) : Json(nullptr);
+  };
   for (const RequestReport& request : report.requests) {
-    Json row{{"file", redacted(report.files[request.place.file])},
+    Json row{{"request", requests.size() + 1},
+             {"file", redacted(report.files[request.place.file])},
              {"line", request.place.line},
-             {"part", request.place.part},
-             {"conversation", request.conversation},
+             {"part", request.place.part + 1},
+             {"conversation", request.conversation + 1},
              {"session", request.sessionId.empty() ? Json(nullptr) : Json(request.sessionId)},
              {"upstream", request.upstream.empty() ? Json(nullptr) : Json(request.upstream)},
              {"time", orNull(request.time)},
+             {"concurrent", request.isConcurrent},
              {"model", request.model},
              {"prompt_tokens", request.prompt},
              {"cached_tokens", request.cached},
@@ -297,8 +302,8 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
              {"lost_tokens", request.lost},
              {"repeated_tokens", request.repeated},
              {"common_prefix", request.common},
-             {"best_earlier_request", orNull(request.best)},
-             {"compared_request", orNull(request.compared)},
+             {"best_earlier_request", numberOf(request.best)},
+             {"compared_request", numberOf(request.compared)},
              {"common_with_compared", request.commonCompared}};
     row["first_difference"] = nullptr;
     if (!request.differenceSection.empty())
@@ -346,8 +351,8 @@ std::string csvReport(const LogReport& report) {
     const bool differs = !request.differenceSection.empty();
     std::vector<std::string> fields{redacted(report.files[request.place.file]),
                                     std::to_string(request.place.line),
-                                    std::to_string(request.place.part),
-                                    std::to_string(request.conversation),
+                                    std::to_string(request.place.part + 1),
+                                    std::to_string(request.conversation + 1),
                                     onOneLine(request.model),
                                     std::to_string(request.prompt),
                                     std::to_string(request.cached),

@@ -52,9 +52,9 @@ std::string qualityNote(const LogReport& report);
 /// request.
 std::vector<std::vector<std::size_t>> byConversation(const LogReport& report);
 
-/// A JSON document with every number of the report.
+/// A JSON document with every number of the report. Requests, parts and conversations have numbers from 1.
 std::string jsonReport(const LogReport& report, const Prices& prices);
-/// A table with a row for each request (RFC 4180).
+/// A table with a row for each request (RFC 4180). Parts and conversations have numbers from 1.
 std::string csvReport(const LogReport& report);
 std::string markdownReport(const LogReport& report, const Prices& prices);
 /// One file without scripts and without links to other files.

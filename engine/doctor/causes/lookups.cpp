@@ -13,18 +13,9 @@ namespace spanscope::doctor {
 namespace {
 
 bool isExpired(const LookupFacts& f, Finding& finding) {
-  if (f.alive + f.block > f.common || f.cached >= f.withoutLimits) return false;
+  if (f.alive + f.block > f.common || f.cached >= f.withoutLimits || f.isContradicted()) return false;
   finding.detail = std::to_string(f.withoutLimits - f.cached) + " tokens";
   return true;
-}
-
-/// Servers count blocks of up to 128 tokens. A smaller difference of a reported count is no loss.
-constexpr std::size_t kLeastReportedLoss = 256;
-
-bool isReportedLess(const LookupFacts& f, std::size_t allowed) {
-  return f.reported &&
-         static_cast<std::size_t>(std::max<std::int64_t>(0, *f.reported)) + kLeastReportedLoss <=
-             f.asReported(allowed);
 }
 
 /// The log or the user must name slots or replicas. Otherwise, the cause would be a guess.
@@ -32,45 +23,63 @@ bool isOtherSlot(const LookupFacts& f, Finding& finding) {
   const bool isOther = !f.replica.empty() && !f.bestReplica.empty() && f.replica != f.bestReplica;
   // Each named server has a simulated cache, which shows whether the tokens were there.
   const bool wasElsewhere =
-      f.hasServers ? f.onServer < f.withoutLimits : f.cached < f.withoutLimits || isReportedLess(f, f.cached);
+      f.hasServers ? f.onServer < f.withoutLimits : f.cached < f.withoutLimits || f.isReportedLess(f.cached);
   // The server can have more than the log shows.
-  const bool isContradicted = f.reported && !isReportedLess(f, f.withoutLimits);
-  if (isOther && wasElsewhere && !isContradicted) {
+  if (f.isContradicted()) return false;
+  if (isOther && wasElsewhere) {
     finding.before = redacted(f.bestReplica);
     finding.after = redacted(f.replica);
     return true;
   }
-  if (!f.areSlotsKnown || !f.isInOtherSlot || f.cached >= f.withoutLimits) return false;
+  const bool isSure = f.doubt == SlotDoubt::None && !f.isConcurrent;
+  if (!isSure || !f.isInOtherSlot || f.cached >= f.withoutLimits) return false;
   finding.detail = f.slot;
   return true;
 }
 
 bool isEvicted(const LookupFacts& f, Finding& finding) {
-  if (!f.isLimited || f.cached + f.block > f.withoutLimits) return false;
-  if (f.isInOtherSlot && !f.areSlotsKnown) return false;
+  if (!f.isLimited || f.cached + f.block > f.withoutLimits || f.isContradicted()) return false;
+  if (f.isInOtherSlot && f.doubt != SlotDoubt::None) return false;
   finding.detail = std::to_string(f.withoutLimits - f.cached) + " tokens";
   return true;
 }
 
+/// The detail of an unknown cause.
+std::string reportedText(const LookupFacts& f) {
+  std::string text = "the server reported " + std::to_string(*f.reported) +
+                     " cached tokens, the caching rules allow " + std::to_string(f.asReported(f.byRules));
+  if (f.isConcurrent) text += "; other requests ran at the same time";
+  return text;
+}
+
 bool isUnreported(const LookupFacts& f, Finding& finding) {
-  if (f.isInOtherSlot && !f.areSlotsKnown && f.cached + f.block <= f.withoutLimits) {
-    finding.detail = "the log does not name the slots of the server";
+  const bool hasLoss = f.cached + f.block <= f.withoutLimits;
+  const bool isSlotUnknown = f.isInOtherSlot && f.doubt != SlotDoubt::None;
+  if (hasLoss && isSlotUnknown && f.doubt != SlotDoubt::Contradicted) {
+    finding.detail = f.doubt == SlotDoubt::NoCount
+                         ? "the log does not name the slots of the server"
+                         : "requests ran at the same time, so the log does not show their slots";
     return true;
   }
-  if (!isReportedLess(f, f.cached)) return false;
-  finding.detail = "the server reported " + std::to_string(*f.reported) +
-                   " cached tokens, the caching rules allow " + std::to_string(f.asReported(f.cached));
+  const bool isContradicted = f.isContradicted() || isSlotUnknown;
+  const bool isMuch = f.cached + kLeastReportedLoss <= f.withoutLimits;
+  if (!f.isReportedLess(f.cached) && !(f.reported && isMuch && isContradicted)) return false;
+  finding.detail = reportedText(f);
   return true;
 }
 
 bool isShorterThanBlock(const LookupFacts& f, Finding& finding) {
   if (f.common == 0 || f.common >= f.block || !(f.sharesSection || f.isWholeKnown)) return false;
+  if (f.reported.value_or(0) > 0) return false;  // the server has smaller blocks
   finding.detail = std::to_string(f.common) + " common tokens, blocks of " + std::to_string(f.block);
   return true;
 }
 
 bool isAfterLastBlock(const LookupFacts& f, Finding& finding) {
-  if (!f.isWholeKnown || f.cached + 1 >= f.prompt) return false;
+  const bool hasBlocks = f.block > 1 && f.cached >= f.withoutLimits;
+  if (!f.isWholeKnown || f.cached + 1 >= f.prompt || !hasBlocks) return false;
+  // The server computed only the last token.
+  if (f.reported && f.reportedPrompt && *f.reported + 1 >= *f.reportedPrompt) return false;
   finding.detail = std::to_string(f.prompt - f.cached) + " tokens";
   return true;
 }
@@ -89,6 +98,28 @@ std::size_t LookupFacts::asReported(std::size_t tokens) const {
     return tokens;
   return static_cast<std::size_t>(static_cast<double>(tokens) * static_cast<double>(*reportedPrompt) /
                                   static_cast<double>(prompt));
+}
+
+bool LookupFacts::isReportedLess(std::size_t allowed) const {
+  return reported && static_cast<std::size_t>(std::max<std::int64_t>(0, *reported)) + kLeastReportedLoss <=
+                         asReported(allowed);
+}
+
+bool LookupFacts::isContradicted() const {
+  if (!reported || byRules >= withoutLimits) return false;
+  return 2 * surelyReused({.prompt = reportedPrompt, .cached = reported}, prompt) > byRules + withoutLimits;
+}
+
+std::size_t surelyReused(const Usage& usage, std::size_t prompt) {
+  const std::int64_t cached = std::max<std::int64_t>(0, usage.cached.value_or(0));
+  const auto counted = static_cast<std::int64_t>(prompt);
+  const std::int64_t all = usage.prompt.value_or(counted);
+  // The server counts sections that the log lacks, such as the tools of a transcript. They come first.
+  if (all > counted) return static_cast<std::size_t>(std::max<std::int64_t>(0, cached - (all - counted)));
+  // A count of less than half is not about this prompt.
+  if (2 * all < counted) return static_cast<std::size_t>(std::min(cached, counted));
+  return static_cast<std::size_t>(static_cast<double>(cached) * static_cast<double>(counted) /
+                                  static_cast<double>(std::max<std::int64_t>(1, all)));
 }
 
 Cause expiredCause() {

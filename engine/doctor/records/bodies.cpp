@@ -4,9 +4,11 @@
 #include "engine/base/utf8.h"
 #include "engine/doctor/causes/changed_text.h"
 #include "engine/doctor/records/messages.h"
+#include "engine/doctor/redaction.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -51,6 +53,36 @@ std::optional<std::int64_t> timeToLiveIn(const Json* list) {
       if (const auto inner = timeToLiveIn(parts)) longest = std::max(longest.value_or(0), *inner);
   }
   return longest;
+}
+
+/// Returns the words of a server about an error, on one line, without secrets and without a period. Empty:
+/// there are none. `given`: a text, an object around a text, or nullptr.
+std::string wordsOfError(const Json* given, int depth = 0) {
+  constexpr std::size_t kMostWordBytes = 300;
+  if (given == nullptr || depth > kMostWrappers) return {};
+  if (given->is_array()) return given->empty() ? std::string() : wordsOfError(&given->front(), depth + 1);
+  if (given->is_object()) {
+    if (textOfJson(memberOf(*given, "encoding")) == "base64") return {};
+    for (const char* name : {"error", "message", "detail", "msg", "error_message", "problem", "body", "json",
+                             "data", "content", "text"})
+      if (std::string words = wordsOfError(memberOf(*given, name), depth + 1); !words.empty()) return words;
+    return {};
+  }
+  if (!given->is_string()) return {};
+  const std::string_view text = trimmed(given->get_ref<const std::string&>());
+  if (text.starts_with('{') || text.starts_with('[')) {
+    if (const Json inner = parseWithinLimits(text); !inner.is_discarded())
+      return wordsOfError(&inner, depth + 1);
+  }
+  if (text.starts_with('<')) return {};  // a web page
+  std::string words = onOneLine(redacted(text));
+  if (words.size() > kMostWordBytes) {
+    std::size_t end = kMostWordBytes;
+    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0U) == 0x80U) --end;
+    words = words.substr(0, end) + "…";
+  }
+  while (words.ends_with('.') || words.ends_with(' ')) words.pop_back();
+  return words;
 }
 
 }  // namespace
@@ -129,11 +161,53 @@ const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth) {
   return nullptr;
 }
 
+void readRunningTime(const Json& record, LoggedRequest& request) {
+  constexpr double kMostSeconds = 1e7;
+  if (request.running) return;
+  // A recording has the times of its session.
+  if (const Json* times = memberOf(record, "running_ms");
+      times != nullptr && times->is_array() && times->size() == 2) {
+    const auto begin = countOfJson(&times->front());
+    const auto end = countOfJson(&times->back());
+    if (begin && end && *end >= *begin) request.running = RunningTime{*begin, *end};
+    return;
+  }
+  const auto start =
+      timeOfJson(memberOf(record, "start_time", "startTime", "startedDateTime", "started_at", "startedAt"));
+  const auto end = timeOfJson(memberOf(record, "end_time", "endTime", "ended_at", "endedAt", "completed_at",
+                                       "completedAt", "finished_at", "finishedAt"));
+  const auto lengthOf = [](const Json* value, double unit) -> std::optional<std::int64_t> {
+    if (value == nullptr || !value->is_number()) return {};
+    const double milliseconds = value->get<double>() * unit;
+    if (!(milliseconds >= 0) || milliseconds > kMostSeconds * 1000) return {};
+    return static_cast<std::int64_t>(std::ceil(milliseconds));
+  };
+  auto length =
+      lengthOf(memberOf(record, "duration_ms", "durationMs", "latency_ms", "latencyMs", "elapsed_ms"), 1);
+  if (!length)
+    length = lengthOf(
+        memberOf(record, "duration_s", "duration_seconds", "latency_s", "latency_seconds", "elapsed_seconds"),
+        1000);
+  if (start && end) {
+    if (*end >= *start) request.running = RunningTime{*start, *end};
+  } else if (length && start) {
+    request.running = RunningTime{*start, *start + *length};
+  } else if (length && end) {
+    request.running = RunningTime{*end - *length, *end};
+  } else if (length && request.time) {
+    request.running = RunningTime{*request.time - *length, *request.time + *length, false};
+  }
+}
+
 void readFacts(const Json& record, LoggedRequest& request) {
   if (!record.is_object()) return;
   if (!request.time)
-    request.time = timeOfJson(memberOf(record, "time", "timestamp", "ts", "startTime", "start_time",
-                                       "startedDateTime", "created_at", "createdAt", "date", "created"));
+    request.time =
+        timeOfJson(memberOf(record, "start_time", "startTime", "startedDateTime", "started_at", "time",
+                            "timestamp", "ts", "created_at", "createdAt", "date", "created"));
+  readRunningTime(record, request);
+  if (const Json* lacks = memberOf(record, "incomplete"); lacks != nullptr && *lacks == Json(true))
+    request.isIncomplete = true;
   const Json* metadata = memberOf(record, "metadata", "litellm_params");
   for (const Json* place : {&record, metadata}) {
     if (place == nullptr || !request.conversation.empty()) continue;
@@ -217,16 +291,23 @@ std::string failureOf(const Json& record, const Json* response) {
   // A gateway states that the client left before the answer, and that the server computed the prompt.
   if (const Json* computed = memberOf(record, "computed"); computed != nullptr && *computed == Json(true))
     return {};
+  const auto withWords = [&](std::string reason) {
+    std::string words = wordsOfError(response);
+    for (const char* name : {"error", "error_str", "error_message", "exception", "problem"})
+      if (words.empty()) words = wordsOfError(memberOf(record, name));
+    return words.empty() ? reason : reason + ": " + words;
+  };
   for (const Json* status : {statusOf(&record), statusOf(response)}) {
     if (status == nullptr) continue;
     if (const auto number = countOfJson(status)) {
-      if (*number >= kLeastError && *number <= kMostStatus) return "status " + std::to_string(*number);
-      if (*number == 0 && response == nullptr) return "no response";
+      if (*number >= kLeastError && *number <= kMostStatus)
+        return withWords("status " + std::to_string(*number));
+      if (*number == 0 && response == nullptr) return withWords("no response");
       continue;
     }
     const std::string word = textOfJson(status);
     for (const char* failed : {"failure", "failed", "error"})
-      if (word == failed) return "an error";
+      if (word == failed) return withWords("an error");
   }
   const Json* body = response;
   if (body != nullptr && body->is_object())
@@ -236,7 +317,7 @@ std::string failureOf(const Json& record, const Json* response) {
       body != nullptr && memberOf(*body, "choices", "content", "output", "message") != nullptr;
   if (!hasAnswer &&
       ((body != nullptr && memberOf(*body, "error") != nullptr) || memberOf(record, "error") != nullptr))
-    return "an error";
+    return withWords("an error");
   return {};
 }
 

@@ -19,15 +19,18 @@ void readBody(const Json& body, LoggedRequest& request);
 /// nullptr: there is none.
 const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth = 0);
 
-/// Takes time, conversation, replica, server and usage from an object around a request.
+/// Takes the start and the end of the answer from an object around a request. Without a start, the time of
+/// the request can be its start or its end, so the range contains both cases.
+void readRunningTime(const Json& record, LoggedRequest& request);
+/// Takes times, conversation, replica, server and usage from an object around a request.
 void readFacts(const Json& record, LoggedRequest& request);
 /// Returns the server that the headers of a response name, e.g. a proxy's target. Empty: none. `headers`: an
 /// object, a list of names and values as in HAR, or nullptr.
 std::string serverInHeaders(const Json* headers);
 /// Sets the server that answered, unless it is known already.
 void noteUpstream(std::string name, LoggedRequest& request);
-/// Returns why the server did not answer: "status 400", "an error". Empty: nothing says so. `response` may be
-/// null.
+/// Returns why the server did not answer: "status 400", "an error: The server is busy". The words come from
+/// the log, without secrets. Empty: nothing says so. `response` may be null.
 std::string failureOf(const Json& record, const Json* response);
 void takeAnswer(AnswerReading&& answer, LoggedRequest& request);
 

@@ -4,6 +4,7 @@
 #include "engine/doctor/records/bodies.h"
 #include "engine/doctor/records/record_formats.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -51,8 +52,17 @@ bool readHarEntry(const Json& entry, std::vector<LoggedRequest>& requests) {
   if (const Json* response = memberOf(entry, "response")) {
     request.failure = failureOf(entry, response);
     const auto status = countOfJson(memberOf(*response, "status"));
-    if (status && *status == 0) request.failure = "no response";  // the recorder's number for this case
+    if (status && *status == 0) {  // the recorder's number for this case
+      const std::string words = textOfJson(memberOf(*response, "_error"));
+      request.failure = words.empty() ? "no response" : "no response: " + words;
+    }
   }
+  // The member "time" of an entry is its length in milliseconds.
+  request.time = timeOfJson(memberOf(entry, "startedDateTime"));
+  if (const Json* length = memberOf(entry, "time");
+      request.time && length != nullptr && length->is_number() && length->get<double>() >= 0)
+    request.running = RunningTime{
+        *request.time, *request.time + static_cast<std::int64_t>(std::ceil(length->get<double>()))};
   if (request.failure.empty()) takeAnswer(std::move(answer), request);
   noteUpstream(serverInHeaders(memberAt(entry, {"response", "headers"})), request);
   readFacts(entry, request);

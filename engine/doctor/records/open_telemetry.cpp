@@ -87,13 +87,23 @@ bool readSpan(const Json& span, std::vector<LoggedRequest>& requests) {
   const auto status = countOfJson(memberOf(attributes, "http.response.status_code"));
   const bool hasUsage =
       memberOf(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens") != nullptr;
-  if (status && *status >= 400)
-    request.failure = "status " + std::to_string(*status);
-  else if (memberOf(attributes, "error.type") != nullptr && !hasUsage)
-    request.failure = "an error";
+  const bool hasErrorStatus = status && *status >= 400;
+  if (hasErrorStatus || (memberOf(attributes, "error.type") != nullptr && !hasUsage)) {
+    Json stated = Json::object();
+    if (hasErrorStatus) stated["status"] = *status;
+    // The status of a span has the words of the error.
+    const Json* words = memberAt(span, {"status", "message"});
+    if (words == nullptr || textOfJson(words).empty()) words = memberOf(attributes, "exception.message");
+    if (words == nullptr) words = memberOf(attributes, "error.type");
+    if (words != nullptr) stated["error"] = *words;
+    request.failure = failureOf(stated, nullptr);
+    if (request.failure.empty()) request.failure = "an error";
+  }
   request.conversation = textOfJson(memberOf(attributes, "gen_ai.conversation.id", "session.id"));
   request.time =
       timeOfJson(memberOf(span, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"));
+  const auto end = timeOfJson(memberOf(span, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"));
+  if (request.time && end && *end >= *request.time) request.running = RunningTime{*request.time, *end};
   request.usage.prompt = countOfJson(memberOf(attributes, "gen_ai.usage.input_tokens",
                                               "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"));
   request.usage.cached =

@@ -187,16 +187,27 @@ class TestDoctor : public QObject {
     row("status of the record", {{"status", 400}, {"request", body}}, "status 400");
     row("status of the response",
         {{"request", body}, {"response", {{"status_code", 503}, {"body", {{"error", "busy"}}}}}},
-        "status 503");
+        "status 503: busy");
     row("error of the response", {{"request", body}, {"response", {{"error", {{"message", "no"}}}}}},
-        "an error");
+        "an error: no");
     row("word of a proxy", {{"request", body}, {"status", "failure"}}, "an error");
     row("gateway without a response", {{"status", 0}, {"request", body}, {"problem", "refused"}},
-        "no response");
+        "no response: refused");
     row("HAR",
         {{"request", {{"url", "http://h/v1"}, {"method", "POST"}, {"postData", {{"text", body.dump()}}}}},
          {"response", {{"status", 429}, {"content", {{"text", "{}"}}}}}},
         "status 429");
+    row("words in a text",
+        {{"status", 404}, {"request", body}, {"response", R"({"error":{"message":"No model m."}})"}},
+        "status 404: No model m");
+    row("words with a key", {{"status", 401}, {"request", body}, {"error", "Bad key sk-abcdefgh12345678"}},
+        "status 401: Bad key [redacted]");
+    row("a page", {{"status", 502}, {"request", body}, {"response", "<html>Bad</html>"}}, "status 502");
+    row("OpenTelemetry",
+        {{"spanId", "1"},
+         {"attributes",
+          {{"gen_ai.input.messages", messagesOf({{"user", "Why?"}}).dump()}, {"error.type", "timeout"}}}},
+        "an error: timeout");
   }
   void failedRequests() {
     QFETCH(QByteArray, failed);
@@ -287,6 +298,111 @@ class TestDoctor : public QObject {
     QVERIFY(replicas.requests[1].lost > 256);
     QCOMPARE(causeIn(diagnosed(linesOf({served("gpu-1", 0), served("gpu-1", 0)})), 1),
              std::string("unknown"));
+  }
+
+  /// Two requests with a common system message. The second one is so long that llama-server chooses another
+  /// slot for it. `times`: the start of the second request and the cached tokens that the server reported.
+  static LogReport twoInSlots(std::optional<double> secondStart, std::optional<int> reported) {
+    std::string text;
+    for (int number = 2; number < 24; ++number) text += document(number) + "\n";
+    const std::string system = document(1) + document(30);
+    Json first{{"request", bodyOf({{"system", system}, {"user", "Why?"}})}};
+    Json second{{"request", bodyOf({{"system", system}, {"user", text}})}};
+    for (Json* record : {&first, &second}) (*record)["server"] = {{"kind", "llama.cpp"}, {"slots", 2}};
+    if (secondStart) {
+      first["start_time"] = 1000;
+      first["end_time"] = 1010;
+      second["start_time"] = *secondStart;
+      second["end_time"] = *secondStart + 10;
+    }
+    if (reported) {
+      const auto all = static_cast<std::int64_t>(diagnosed(linesOf({second})).prompt);
+      second["response"]["usage"] = {{"prompt_tokens", all},
+                                     {"prompt_tokens_details", {{"cached_tokens", *reported}}}};
+    }
+    // A proxy writes the lines in the order of the ends.
+    return diagnosed(secondStart.value_or(1020) < 1000 ? linesOf({second, first}) : linesOf({first, second}));
+  }
+
+  /// The slots of requests at the same time are not known, so no cause is guessed.
+  void concurrentRequests() {
+    for (const auto& sequential : {twoInSlots({}, {}), twoInSlots(1010, {}), twoInSlots(1020, 0)}) {
+      QCOMPARE(causeIn(sequential, 1), std::string("other_slot"));
+      QVERIFY(!sequential.requests[1].isConcurrent);
+      QVERIFY(sequential.requests[1].lost > kLeastReportedLoss);
+    }
+    const LogReport concurrent = twoInSlots(1005, {});
+    QCOMPARE(causeIn(concurrent, 1), std::string("unknown"));
+    QVERIFY(concurrent.requests[0].isConcurrent && concurrent.requests[1].isConcurrent);
+    QCOMPARE(causeIn(twoInSlots(1005, 0), 1), std::string("unknown"));
+    const LogReport reversed = twoInSlots(995, {});
+    for (std::size_t i = 0; i < 2; ++i) QVERIFY(causeIn(reversed, i) != "other_slot");
+    const Json json = Json::parse(jsonReport(concurrent, {}));
+    QCOMPARE(json["requests"][1]["concurrent"].get<bool>(), true);
+  }
+
+  static bool isLossOfLookup(const LogReport& report, std::size_t request) {
+    const std::string cause = causeIn(report, request);
+    return cause == "other_slot" || cause == "evicted" || cause == "expired" || cause == "unknown";
+  }
+
+  /// A reported count is true. A simulated slot with another count is no cause.
+  void reportedCountsOfSlots() {
+    const std::size_t common = twoInSlots({}, {}).requests[1].common;
+    const LogReport found = twoInSlots({}, static_cast<int>(common));
+    QVERIFY(!isLossOfLookup(found, 1));
+    QCOMPARE(found.requests[1].cached, common);
+    QCOMPARE(found.requests[1].lost, std::size_t{0});
+    const LogReport most = twoInSlots({}, static_cast<int>(common * 3 / 4));
+    QVERIFY(!isLossOfLookup(most, 1));
+    QCOMPARE(most.requests[1].cached, common * 3 / 4);
+    QVERIFY(most.requests[1].lost < common / 2);
+    const LogReport concurrent = twoInSlots(1005, static_cast<int>(common));
+    QVERIFY(!isLossOfLookup(concurrent, 1));
+    QCOMPARE(concurrent.requests[1].cached, common);
+  }
+
+  /// Tokens that the server reported as cached were neither evicted nor expired.
+  void reportedCountsOfOtherCauses() {
+    const Json first = bodyOf({{"system", document(1) + document(2)}, {"user", "One?"}});
+    const Json second = bodyOf({{"system", document(1) + document(2)}, {"user", "Two?"}});
+    const Json between = bodyOf({{"user", document(3) + document(4) + document(5)}});
+    const auto log = [&](std::optional<std::int64_t> cached) {
+      Json last{{"request", second}, {"time", 1788185980}};
+      if (cached)
+        last["response"]["usage"] = {{"prompt_tokens", diagnosed(linesOf({second})).prompt},
+                                     {"prompt_tokens_details", {{"cached_tokens", *cached}}}};
+      return linesOf(
+          {{{"request", first}, {"time", 1788184980}}, {{"request", between}, {"time", 1788184981}}, last});
+    };
+    DoctorOptions small;
+    small.blocks = static_cast<std::int64_t>(diagnosed(linesOf({between})).prompt / 16 + 2);
+    DoctorOptions shortLife;
+    shortLife.timeToLive = 300;
+    for (const DoctorOptions& options : {small, shortLife}) {
+      const LogReport without = diagnosed(log({}), options);
+      const std::string cause = causeIn(without, 2);
+      QVERIFY2(cause == "evicted" || cause == "expired", cause.c_str());
+      QCOMPARE(causeIn(diagnosed(log(0), options), 2), cause);
+      const std::size_t all = without.requests[2].cached + without.requests[2].lost;
+      const LogReport reported = diagnosed(log(static_cast<std::int64_t>(all)), options);
+      QVERIFY(!isLossOfLookup(reported, 2));
+      QCOMPARE(reported.requests[2].cached, all);
+    }
+  }
+
+  /// Every output counts requests, parts and conversations from 1.
+  void numbersBeginWithOne() {
+    const LogReport report =
+        diagnosed(turns(1, 2, "Be brief.") + linesOf({bodyOf({{"user", document(40)}})}));
+    const Json json = Json::parse(jsonReport(report, {}));
+    QCOMPARE(json["requests"][0]["request"].get<int>(), 1);
+    QCOMPARE(json["requests"][0]["part"].get<int>(), 1);
+    QCOMPARE(json["requests"][0]["conversation"].get<int>(), 1);
+    QCOMPARE(json["requests"][1]["best_earlier_request"].get<int>(), 1);
+    QCOMPARE(json["requests"][2]["conversation"].get<int>(), 2);
+    QVERIFY(csvReport(report).find("\r\nlog,3,1,2,") != std::string::npos);
+    QVERIFY(markdownReport(report, {}).find("Conversation 2") != std::string::npos);
   }
 
   /// Estimated counts are larger than those of the server. Their difference is no loss.

@@ -280,6 +280,84 @@ class TestLogReader : public QObject {
     QCOMPARE(readText(record.dump()).requests.at(0).time.value_or(0), std::int64_t{1788184980000});
   }
 
+  void runningTimes_data() {
+    QTest::addColumn<QByteArray>("log");
+    QTest::addColumn<qint64>("begin");
+    QTest::addColumn<qint64>("end");
+    QTest::addColumn<bool>("isExact");
+    constexpr qint64 kStart = 1788184980000;
+    const auto row = [](const char* name, const std::string& log, qint64 begin, qint64 end,
+                        bool isExact = true) {
+      QTest::newRow(name) << QByteArray::fromStdString(log) << begin << end << isExact;
+    };
+    const auto record = [](const Json& members) {
+      Json made{{"request", Json::parse(chat("a"))}};
+      made.update(members);
+      return made.dump();
+    };
+    row("start and end",
+        record({{"time", 1788184979}, {"start_time", 1788184980}, {"end_time", 1788184982.5}}), kStart,
+        kStart + 2500);
+    row("start and length", record({{"startTime", 1788184980}, {"duration_ms", 40}}), kStart, kStart + 40);
+    row("end and length", record({{"completed_at", 1788184980}, {"latency_s", 1.5}}), kStart - 1500, kStart);
+    row("time and length", record({{"timestamp", 1788184980}, {"latency_ms", 40}}), kStart - 40, kStart + 40,
+        false);
+    row("recording", record({{"running_ms", {40, 50}}}), 40, 50);
+    Json spans = Json::parse(openTelemetry());
+    spans["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["endTimeUnixNano"] = "1788184983000000000";
+    row("OpenTelemetry", spans.dump(), kStart, kStart + 3000);
+    Json file = Json::parse(har());
+    file["log"]["entries"][1]["time"] = 120.4;
+    row("HAR", file.dump(), kStart, kStart + 121);
+  }
+  void runningTimes() {
+    QFETCH(QByteArray, log);
+    QFETCH(qint64, begin);
+    QFETCH(qint64, end);
+    QFETCH(bool, isExact);
+    const LoggedRequest request = readText(log.toStdString()).requests.at(0);
+    QVERIFY(request.running.has_value());
+    QVERIFY((*request.running == RunningTime{begin, end, isExact}));
+  }
+
+  /// The member "time" of a HAR entry is a length.
+  void timeOfHar() {
+    Json file = Json::parse(har());
+    file["log"]["entries"][1]["time"] = 120.4;
+    QCOMPARE(readText(file.dump()).requests.at(0).time.value_or(0), std::int64_t{1788184980000});
+  }
+
+  /// Proxies write a line at the end of a request. The server got the requests in the order of their starts.
+  void orderOfStarts() {
+    const auto line = [](const char* question, double start, double end, const char* upstream = "a") {
+      Json made{{"request", Json::parse(chat(question))}, {"upstream", upstream}};
+      if (start > 0) {
+        made["start_time"] = start;
+        made["end_time"] = end;
+      }
+      return made.dump() + "\n";
+    };
+    const LogReader log(
+        {{.name = "one",
+          .path = {},
+          .text = line("second", 1020, 1030) + line("after", 0, 0) + line("first", 1000, 1040) +
+                  line("apart", 1002, 1010, "b") + line("last", 1040, 1050)},
+         {.name = "two", .path = {}, .text = line("other", 900, 910)}});
+    const auto read = [&] {
+      std::string questions;
+      log.read(
+          [&](LoggedRequest&& request) {
+            questions += messageText(request.messages.front()) + (request.isConcurrent ? "* " : " ");
+          },
+          [](const LogProblem&) {});
+      return questions;
+    };
+    QCOMPARE(read(), std::string("second after first apart last other "));
+    log.learnTimes();
+    QCOMPARE(read(), std::string("first* apart second* after last other "));
+    QCOMPARE(read(), std::string("first* apart second* after last other "));
+  }
+
   /// Damaged lines are skipped with their numbers; other lines are read.
   void damagedLines() {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');

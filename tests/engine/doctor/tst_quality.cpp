@@ -128,6 +128,7 @@ class TestQuality : public QObject {
     const Json json = Json::parse(jsonReport(report, {}));
     QCOMPARE(json["ways"][1]["quality"]["divergence_nats"].get<double>(), 0.5);
     QCOMPARE(json["ways"][1]["quality"]["samples"].size(), std::size_t{2});
+    QCOMPARE(json["ways"][1]["quality"]["samples"][0]["request"].get<int>(), 2);
     QVERIFY(!json["ways"][0].contains("quality"));
     const std::string csv = csvReport(report);
     QVERIFY(csv.find("kl_edits,agreement_edits\r\n") != std::string::npos);

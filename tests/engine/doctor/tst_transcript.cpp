@@ -223,6 +223,7 @@ class TestTranscript : public QObject {
       trace::Event event;
       event.sequence = events.size() + 1;
       event.run = event.request = run;
+      event.time = static_cast<std::int64_t>(events.size()) * 1'000'000;
       event.payload = std::move(payload);
       events.push_back(std::move(event));
     };
@@ -237,6 +238,7 @@ class TestTranscript : public QObject {
       server.kind = "llama.cpp";
       add(run, server);
       add(run, trace::RequestSent{.server = "gpu", .model = "m"});
+      add(run, trace::RequestPassed{.slots = 3, .missing = run == 1 ? "tools" : ""});
       add(run, trace::TextReceived{.text = "An "});
       add(run, trace::TextReceived{.text = "answer."});
       trace::ServerReported reported;
@@ -254,10 +256,22 @@ class TestTranscript : public QObject {
     add(0, session);
     ask(1, "Why?", 0);
     ask(2, "Why not?", 30);
+    add(3, events[1].payload);
+    add(3, trace::RequestSent{.server = "gpu", .model = "m"});
+    trace::ServerReported refused;
+    refused.server = "gpu";
+    refused.brokenBy = "status 404: No model m.";
+    add(3, refused);
+    add(3, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
     const std::vector<std::uint8_t> bytes = trace::traceBytes(events);
     const Read read = readAll(std::string(bytes.begin(), bytes.end()));
-    QCOMPARE(int(read.problems.size()), 0);
-    QCOMPARE(int(read.requests.size()), 2);
+    // The recording states that the first request had tools.
+    QCOMPARE(int(read.problems.size()), 1);
+    QVERIFY(read.requests[0].isIncomplete && !read.requests[1].isIncomplete);
+    QCOMPARE(int(read.requests.size()), 3);
+    QCOMPARE(read.requests[2].failure, std::string("status 404: No model m"));
+    QCOMPARE(read.requests[1].server.slots, 3);
+    QVERIFY((read.requests[0].running == RunningTime{3, 7}));
     const LoggedRequest& last = read.requests[1];
     QCOMPARE(int(last.messages.size()), 2);
     QCOMPARE(textAt(last, 1), std::string("Why not?"));
