@@ -392,6 +392,7 @@ QMenu::separator { height: 1px; background: {line}; margin: 4px 8px; }
 
 QTabBar { background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; border: none; border-bottom: 2px solid transparent; padding: 4px 12px 5px 12px; color: {second}; }
+QTabBar[isNarrow="true"]::tab { padding: 4px 7px 5px 7px; }
 #topBar QTabBar::tab { padding: 10px 14px; max-width: 220px; }
 QTabBar::tab:selected { color: {text}; border-bottom: 2px solid {accent}; }
 QTabBar::tab:hover { color: {text}; }

@@ -9,6 +9,7 @@
 #include <QDataStream>
 #include <QLayout>
 #include <QMouseEvent>
+#include <QStyle>
 #include <QTabBar>
 #include <QTimer>
 
@@ -27,7 +28,7 @@ namespace {
 std::vector<int> columnShares(LayoutId layout, Room room) {
   switch (layout) {
     case LayoutId::Author:
-      return room == Room::Low ? std::vector{16, 52, 32} : std::vector{16, 56, 28};
+      return room == Room::Low ? std::vector{17, 53, 30} : std::vector{16, 56, 28};
     case LayoutId::Explain:
       // A long row of blocks needs width rather than height.
       return room == Room::Low     ? std::vector{58, 42}
@@ -433,7 +434,19 @@ void DockHost::childEvent(QChildEvent* event) {
   // Names are whole. If there is no room for all tabs, buttons and the wheel scroll.
   tabs->setElideMode(Qt::ElideNone);
   tabs->setUsesScrollButtons(true);
+  narrowTabs();
   connect(tabs, &QTabBar::tabBarClicked, this, [this, tabs](int index) { chooseTab(tabs->tabText(index)); });
+}
+
+void DockHost::narrowTabs() {
+  constexpr int kNarrowWidth = 800;  // pixels; below this width, three names with wide margins have no room
+  const bool isNarrow = width() < kNarrowWidth;
+  for (QTabBar* tabs : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (tabs->property("isNarrow").toBool() == isNarrow) continue;
+    tabs->setProperty("isNarrow", isNarrow);
+    tabs->style()->unpolish(tabs);
+    tabs->style()->polish(tabs);
+  }
 }
 
 std::map<QString, QByteArray> DockHost::layoutStates() const {
@@ -698,6 +711,7 @@ bool DockHost::event(QEvent* event) {
 
 void DockHost::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
+  narrowTabs();
   if (!m_applying) QTimer::singleShot(0, this, &DockHost::applySizes);
 }
 

@@ -120,6 +120,8 @@ class DockHost : public QMainWindow {
   /// Resizes docks when a strip needs more or less room than before. Without this function, Qt takes
   /// room from other docks, but never returns the room.
   void followStrips();
+  /// Gives tabs small margins if the window is narrow, so that all names have room.
+  void narrowTabs();
   void resizeAll();
   /// Gives each dock the share of the window that it had when the user resized docks.
   void resizeInProportion();

@@ -53,6 +53,17 @@ void fitColumns(QFileDialog& dialog) {
   if (header.count() > 0) header.setSectionResizeMode(0, QHeaderView::Stretch);
 }
 
+/// Shrinks and moves a dialog so that its buttons are on the screen.
+void keepOnScreen(QDialog& dialog) {
+  const QRect screen = dialog.screen()->availableGeometry();
+  QRect area = dialog.geometry();
+  area.setSize(area.size().boundedTo(screen.size()));
+  area.moveRight(std::min(area.right(), screen.right()));
+  area.moveBottom(std::min(area.bottom(), screen.bottom()));
+  area.moveTopLeft({std::max(area.left(), screen.left()), std::max(area.top(), screen.top())});
+  if (area != dialog.geometry()) dialog.setGeometry(area);
+}
+
 }  // namespace
 
 bool ReadableTexts::eventFilter(QObject* watched, QEvent* event) {
@@ -61,7 +72,8 @@ bool ReadableTexts::eventFilter(QObject* watched, QEvent* event) {
   } else if (event->type() == QEvent::Show) {
     QLabel* tip = tipOf(watched);
     if (tip != nullptr && tip->wordWrap()) place(*tip);
-    if (auto* dialog = qobject_cast<QFileDialog*>(watched)) fitColumns(*dialog);
+    if (auto* files = qobject_cast<QFileDialog*>(watched)) fitColumns(*files);
+    if (auto* dialog = qobject_cast<QDialog*>(watched)) keepOnScreen(*dialog);
   }
   return QObject::eventFilter(watched, event);
 }

@@ -5,9 +5,9 @@
 
 namespace spanscope::ui {
 
-/// Makes the tool tips and file dialogs of Qt fully readable. Qt shows a plain tool tip on one line, as wide
-/// as its text. Qt also shortens the columns and filters of a file dialog. Install this event filter on
-/// the application, because Qt makes these windows.
+/// Makes tool tips and dialogs fully readable. Qt shows a plain tool tip on one line, as wide as its text. Qt
+/// also shortens the columns and filters of a file dialog, and opens dialogs that are larger than the screen.
+/// Install this event filter on the application, because Qt makes some of these windows.
 class ReadableTexts : public QObject {
   Q_OBJECT
  public:

@@ -280,8 +280,9 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   column->addWidget(help);
   column->addLayout(both, 1);
   column->addLayout(foot);
-  const QScreen* const screen = parent == nullptr ? nullptr : parent->screen();
-  resize(screen == nullptr ? kServersSize : kServersSize.boundedTo(screen->availableSize()));
+  const QScreen* const screen = parent == nullptr ? this->screen() : parent->screen();
+  const QSize wanted = kServersSize.expandedTo({0, layout()->totalHeightForWidth(kServersSize.width())});
+  resize(screen == nullptr ? wanted : wanted.boundedTo(screen->availableSize()));
 
   connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
   connect(m_model, &QComboBox::editTextChanged, this,
@@ -309,7 +310,9 @@ void ServersDialog::resizeEvent(QResizeEvent* event) {
 
 void ServersDialog::fitHeight() {
   if (layout() == nullptr || !layout()->hasHeightForWidth()) return;
-  const int least = layout()->totalHeightForWidth(std::max(width(), layout()->totalMinimumSize().width()));
+  // Fields and facts scroll, so they need less than their wanted heights.
+  const int least =
+      layout()->totalMinimumHeightForWidth(std::max(width(), layout()->totalMinimumSize().width()));
   if (least != minimumHeight()) setMinimumHeight(least);
 }
 

@@ -106,6 +106,31 @@ class TestScreens : public QObject {
     m_fresh.reset();
   }
 
+  /// At 1024 × 700 pixels and scale 1.5, no tab of a dock is behind scroll buttons.
+  void tabsOfDocksAreWhole() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    resize({683, 467});
+    QTabBar* tabs = tabsWith(QStringLiteral("Inspector"));
+    QVERIFY(tabs != nullptr && tabs->count() >= 3);
+    QVERIFY2(
+        tabs->tabRect(tabs->count() - 1).right() <= tabs->width(),
+        qPrintable(
+            QStringLiteral("%1 of %2").arg(tabs->tabRect(tabs->count() - 1).right()).arg(tabs->width())));
+  }
+
+  /// At 1024 × 700 pixels and scale 1.5, each layout with runs fits on the screen.
+  void layoutsFitASmallScreen() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    run();
+    run();
+    for (const char* layout : {"author", "explain", "measure", "diagnose"}) {
+      show(layout);
+      resize({683, 467});
+      QVERIFY2(m_window->width() <= 683,
+               qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(layout)).arg(m_window->width())));
+    }
+  }
+
   /// A long policy and several documents leave the shown document its name.
   void theShownTabIsReadable() {
     for (const char* example : {"rag.json", "rag-swapped.json", "chat.json"})

@@ -650,6 +650,21 @@ class TestServers : public QObject {
     }
   }
 
+  /// On a screen of 1024 × 700 pixels at scale 1.5, the buttons of the dialog are visible.
+  void theDialogFitsASmallScreen() {
+    workbench::ServerList list;
+    ServersDialog dialog(list, {}, {}, Theme(Scheme::Light));
+    dialog.show();
+    const QSize screen(682, 466);
+    dialog.resize(screen);
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    QVERIFY2(dialog.height() <= screen.height(), qPrintable(QString::number(dialog.height())));
+    for (const QPushButton* button : dialog.findChildren<QPushButton*>())
+      QVERIFY2(button->mapTo(&dialog, button->rect().bottomRight()).y() < dialog.height(),
+               qPrintable(button->text()));
+  }
+
   /// A prediction that is opened later has the servers' earlier reports, their versions among them.
   void aPredictionThatIsOpenedLater() {
     test::FreshWindow fresh;

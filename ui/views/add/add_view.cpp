@@ -61,6 +61,15 @@ class OperatorDelegate : public QStyledItemDelegate {
   }
   int rowHeight() const { return m_wraps ? kWrappedHeight : kRowHeight; }
 
+  /// The smallest width at which no word is cut.
+  int leastWidth(const QAbstractItemModel& model) const {
+    const QFontMetrics words(m_theme.interfaceFont());
+    int widest = 0;
+    for (int row = 0; row < model.rowCount(); ++row)
+      widest = std::max(widest, words.horizontalAdvance(model.index(row, 0).data().toString()));
+    return kNarrowIconRoom + widest + 1;
+  }
+
   /// Rows are as wide as the list.
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {0, rowHeight()}; }
 
@@ -120,7 +129,7 @@ AddView::AddView(QWidget* parent)
       m_exampleTitle(new QLabel(tr("Examples"), this)),
       m_examples(new QListWidget(this)) {
   m_search->setObjectName(QStringLiteral("search"));
-  m_search->setPlaceholderText(tr("Search operators…"));
+  m_search->setPlaceholderText(tr("Search…"));
   m_search->setAccessibleName(tr("Search operators"));
   m_search->setClearButtonEnabled(true);
   m_search->installEventFilter(this);
@@ -149,6 +158,8 @@ AddView::AddView(QWidget* parent)
   m_examples->setAccessibleName(tr("Examples"));
   m_examples->setMouseTracking(true);
   m_examples->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_examples->setWordWrap(true);
+  m_examples->setResizeMode(QListView::Adjust);
   m_examples->setMinimumHeight(2 * kRowHeight);
   for (const Example& example : exampleTable()) {
     auto* item = new QListWidgetItem(example.title, m_examples);
@@ -207,6 +218,8 @@ void AddView::layOutRows() {
   if (delegate->layOut(*m_found->sourceModel(), m_operators->viewport()->width()))
     m_operators->doItemsLayout();
   m_operators->setMaximumHeight(m_found->sourceModel()->rowCount() * delegate->rowHeight() + 4);
+  const int besides = m_operators->width() - m_operators->viewport()->width();  // frame and scroll bar
+  m_operators->setMinimumWidth(delegate->leastWidth(*m_found->sourceModel()) + besides);
 }
 
 bool AddView::eventFilter(QObject* watched, QEvent* event) {

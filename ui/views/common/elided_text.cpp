@@ -48,7 +48,7 @@ void ElidedCombo::paintEvent(QPaintEvent* /*event*/) {
 
 namespace {
 
-constexpr qsizetype kFewestShown = 3;  ///< min characters, ellipsis included
+constexpr qsizetype kFewestShown = 7;  ///< fewer characters of a cut text, ellipsis included, mean nothing
 constexpr std::array<QStringView, 2> kPartSeparators{u" · ", u"     "};
 
 }  // namespace
@@ -68,7 +68,7 @@ QString ElidedLabel::shown() const {
       kPartSeparators, [&whole](QStringView separator) { return whole.contains(separator); });
   if (!hasParts) {
     const QString shown = fontMetrics().elidedText(whole, Qt::ElideRight, room);
-    return shown != whole && shown.size() <= kFewestShown ? QString() : shown;
+    return shown != whole && shown.size() < kFewestShown ? QString() : shown;
   }
   while (!whole.isEmpty() && fontMetrics().horizontalAdvance(whole) > room) {
     qsizetype end = -1;

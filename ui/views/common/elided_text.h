@@ -22,7 +22,7 @@ class ElidedCombo : public QComboBox {
 };
 
 /// A label for a line of plain text, with no minimum width. A text that does not fit ends in an ellipsis. The
-/// tool tip then begins with the whole line. The label is empty if only two letters or fewer would fit. A
+/// tool tip then begins with the whole line. The label is empty if only five letters or fewer would fit. A
 /// text of several parts, separated by " · " or by five spaces, loses whole parts at its end.
 class ElidedLabel : public QLabel {
  public:

@@ -27,6 +27,7 @@ namespace {
 
 constexpr int kLeastHeight = 44;  // room for marks, track and the numbers of runs, even if there are none yet
 constexpr int kLeastRuns = 140;   // width of the list of runs, pixels
+constexpr int kLeastWidth = 520;  // pixels; a narrow scrubber has the short label
 constexpr int kIcon = 16;
 constexpr double kNudge = 0.25;  // of a beat
 
@@ -56,7 +57,7 @@ Scrubber::Scrubber(QWidget* parent)
   column->setSpacing(0);
   auto* layout = new QHBoxLayout;
   layout->setSpacing(kSpace);
-  setMinimumHeight(kLeastHeight);
+  setMinimumSize(kLeastWidth, kLeastHeight);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
   makeSpeed();
   layout->addWidget(m_speed);
@@ -249,8 +250,6 @@ void Scrubber::refresh() {
   m_runs->setToolTip(runsTip());
   m_track->setVisible(any);
   m_label->setVisible(any);
-  m_start->setVisible(any);
-  m_end->setVisible(any);
   // A session can go on. A recording cannot.
   const bool isLive = input()->replay.origin == TraceOrigin::Session;
   m_end->setText(isLive ? tr("now") : tr("end"));
@@ -261,11 +260,7 @@ void Scrubber::refresh() {
   m_back->setEnabled(m_model.position > 0);
   m_next->setEnabled(m_model.position < m_model.total);
   m_last->setEnabled(m_model.position < m_model.total);
-  m_label->setText(m_model.label);
-  // Wide enough for every number of the trace, so that the track does not move while it is dragged.
-  const QString widest =
-      tr("event %1 of %1 · %2").arg(m_model.total).arg(durationText(0.9999)) + QStringLiteral("  ");
-  m_label->setMinimumWidth(QFontMetrics(m_label->font()).horizontalAdvance(widest));
+  fitLabels();
   // Texts of a prompt may look like markup.
   m_label->setToolTip(m_model.event.isEmpty()
                           ? QString()
@@ -298,7 +293,30 @@ void Scrubber::fillRuns() {
 }
 
 QString Scrubber::label() const {
-  return m_label->text();
+  return m_model.label;
+}
+
+void Scrubber::fitLabels() {
+  // Wide enough for every number of the trace, so that the track does not move while it is dragged.
+  const QString widest =
+      tr("event %1 of %1 · %2").arg(m_model.total).arg(durationText(0.9999)) + QStringLiteral("  ");
+  const QFontMetrics metrics(m_label->font());
+  const int wide = metrics.horizontalAdvance(widest);
+  const int speedAndButtons = 6 * (28 + kSpace) + kSpace;
+  const int runs = m_runs->isHidden() ? 0 : kLeastRuns + kSpace;
+  const int ends = m_start->sizeHint().width() + m_end->sizeHint().width() + 2 * kSpace;
+  const int others = speedAndButtons + runs + m_track->minimumSizeHint().width() + 8 * kSpace;
+  const bool isShort = others + ends + wide > width();
+  const bool any = m_model.total > 0;
+  m_start->setVisible(any && !isShort);
+  m_end->setVisible(any && !isShort);
+  m_label->setText(isShort ? tr("%1 of %2").arg(m_model.position).arg(m_model.total) : m_model.label);
+  m_label->setMinimumWidth(isShort ? metrics.horizontalAdvance(tr("%1 of %1").arg(m_model.total)) : wide);
+}
+
+void Scrubber::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  if (input() != nullptr) fitLabels();
 }
 
 void Scrubber::showTotals() {

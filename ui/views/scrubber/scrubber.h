@@ -41,6 +41,7 @@ class Scrubber : public RunView {
   QString emptyText() const override;
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   enum class Glyph { First, Back, Play, Pause, Next, Last };
@@ -49,6 +50,8 @@ class Scrubber : public RunView {
   QString runsTip() const;
   void fillRuns();
   void showTotals();
+  /// Shortens the label and hides the names of the track's ends if there is no room for them.
+  void fitLabels();
   QIcon icon(Glyph glyph) const;
   void makeSpeed();
   void showSpeed();
