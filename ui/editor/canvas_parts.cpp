@@ -172,8 +172,13 @@ void CanvasParts::updateGreeting() {
   if (!isEmpty) return;
   const QString key =
       m_core.input() == nullptr ? QString() : m_core.input()->keyOf(QStringLiteral("node.add"));
-  m_greeting->setText(key.isEmpty() ? tr("Drop files here, or paste text.")
-                                    : tr("Drop files here, paste text, or press %1 to add a node.").arg(key));
+  const QString files =
+      m_core.input() == nullptr ? QString() : m_core.input()->keyOf(QStringLiteral("file.add-files"));
+  m_greeting->setText(
+      key.isEmpty() || files.isEmpty()
+          ? tr("Drop files here, or paste text.")
+          : tr("Drop files here, or press %1 to choose files. Paste text, or press %2 to add a node.")
+                .arg(files, key));
   m_greeting->setFont(m_core.theme().interfaceFont());
   const QString sheet = QStringLiteral("color: %1").arg(m_core.theme().color(Role::TextSecond).name());
   if (m_greeting->styleSheet() != sheet) m_greeting->setStyleSheet(sheet);

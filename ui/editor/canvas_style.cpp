@@ -228,6 +228,14 @@ QString countText(const NodeLook& look, const NodeStatus& status) {
   return tr("%1 tok").arg(status.tokens);
 }
 
+/// A model or server in few letters: the last part of a path, and an address without its scheme.
+QString shortAnswerer(const std::string& name) {
+  const QString text = QString::fromStdString(name);
+  const qsizetype scheme = text.indexOf(QLatin1String("://"));
+  if (scheme >= 0) return text.mid(scheme + 3);
+  return text.section(QLatin1Char('/'), -1, -1, QString::SectionSkipEmpty);
+}
+
 QString stateText(const NodeLook& look, const NodeStatus& status) {
   if (look.isFrozen())
     return look.frozen.size() == 1 ? tr("frozen") : tr("%1 frozen answers").arg(look.frozen.size());
@@ -244,8 +252,7 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
       return tr("failed");
     case NodePhase::Finished:
       // The model line names the model that would answer now. The state names the model that did answer.
-      if (!status.answeredBy.empty())
-        return tr("answer of %1").arg(QString::fromStdString(status.answeredBy));
+      if (!status.answeredBy.empty()) return tr("answer of %1").arg(shortAnswerer(status.answeredBy));
       // A run with a warning of the engine gets no tick.
       return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
     case NodePhase::None:
@@ -325,6 +332,17 @@ QString withNumber(TextSetter& setter, const QString& title, const QFont& font, 
   return title.right(digits);
 }
 
+/// Returns a title in the largest font in which it is whole, at most a fifth smaller than `font`. If there is
+/// none, the title is cut.
+TextLine titleLine(TextSetter& setter, const QString& title, const QFont& font, double room) {
+  QFont smaller = font;
+  for (const double share : {1.0, 0.9, 0.8}) {
+    smaller.setPixelSize(std::max(1, static_cast<int>(std::floor(font.pixelSize() * share))));
+    if (setter.widthOf(title, smaller) <= room) return setter.line(title, smaller, room);
+  }
+  return setter.line(withNumber(setter, title, font, room), font, room);
+}
+
 }  // namespace
 
 QString passagesText(const NodeStatus& status) {
@@ -351,7 +369,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
   texts.scale = scale;
   if (look.pill) {
     const double width = look.rect.width / scale;
-    texts.title = setter.line(look.title, style.titleFont, width - std::min(20.0, width / 6));
+    texts.title = titleLine(setter, look.title, style.titleFont, width - std::min(20.0, width / 8));
     texts.name = setter.line(look.name, style.smallFont, width - 20);
     texts.promise = promiseLines(setter, look, style.smallFont, scale);
     for (const QString& label : look.labels)
@@ -381,8 +399,10 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     // count.
     if (!more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
-    const double room = whole - texts.count.width;
-    texts.title = setter.line(withNumber(setter, title, style.titleFont, room), style.titleFont, room);
+    // Without a count, the title may end near the edge.
+    constexpr double kToEdge = 4;
+    const double room = texts.count.width > 0 ? whole - texts.count.width : width - plan.titleLeft - kToEdge;
+    texts.title = titleLine(setter, title, style.titleFont, room);
     texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
     const QString share = status.cachedShare();
     if (prediction != nullptr)
@@ -406,7 +426,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       }
       // A small card has no line for the state, so the answer begins with the name of the model.
       if (!look.isFrozen() && !status.answeredBy.empty() && !plan.hasState)
-        answer = tr("%1: %2").arg(QString::fromStdString(status.answeredBy), answer);
+        answer = tr("%1: %2").arg(shortAnswerer(status.answeredBy), answer);
       const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
       // While the answer streams, the card shows the end of the answer, which is new.
       const QString flat = answer.simplified();

@@ -306,7 +306,13 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
     drawLine(painter, texts.name, middle - texts.name.width / 2, y, style.text);
     y += kCardLine;
   }
+  // The promise is only drawn if no label of an input covers it.
+  bool isFree = true;
   for (std::size_t i = 0; i < texts.promise.size(); ++i) {
+    const double top = y + static_cast<double>(i) * kCardLine;
+    isFree = isFree && takenByInputs(look, texts, top + kCardLine / 2) + texts.promise[i].width <= 2 * middle;
+  }
+  for (std::size_t i = 0; isFree && i < texts.promise.size(); ++i) {
     const double top = y + static_cast<double>(i) * kCardLine;
     drawCentered(texts.promise[i], top, style.textSecond);
   }

@@ -85,6 +85,23 @@ class TestNodeTexts : public QObject {
     }
   }
 
+  /// Before a name is cut, it is written in a smaller font.
+  void titlesAreSmallBeforeTheyAreCut() {
+    NodeLook card;
+    card.op = std::string("user");
+    card.identity = QStringLiteral("document 1");
+    card.rect = {.x = 0, .y = 0, .width = 84, .height = kTextCardHeight};
+    QCOMPARE(makeNodeTexts(card, {}, nullptr, CanvasStyle(Theme()), 1).title.text, card.identity);
+    NodeLook pill;
+    pill.op = std::string("cross");
+    pill.pill = true;
+    pill.title = QStringLiteral("cross");
+    pill.rect = {.x = 0, .y = 0, .width = 34, .height = 120};
+    const NodeTexts texts = makeNodeTexts(pill, {}, nullptr, CanvasStyle(Theme()), 1);
+    QCOMPARE(texts.title.text, pill.title);
+    QVERIFY(texts.title.width < pill.rect.width);
+  }
+
   /// A narrow card leaves out the operator, and then letters of the name.
   void titlesKeepTheName() {
     const QString name = QStringLiteral("Quarterly report 12");
