@@ -291,6 +291,16 @@ class Sentence {
                 "A slot of the server had this block of %1. Another prompt in the slot "
                 "then replaced everything after the common prefix.")
           .arg(name());
+    if (lookup.reason == MissReason::AfterMiss) {
+      const VirtualBlockFacts* const missed = m_context.firstMissed();
+      const QString where = missed == nullptr ? QString() : m_context.nameOfBlock(missed->place);
+      if (!where.isEmpty() && where != m_context.segmentName())
+        return tr(/*id:why-miss-elsewhere*/
+                  "Block %1, in %2, was not a full hit. Keys and values depend on all earlier tokens, so "
+                  "this "
+                  "block of %3 was computed, too.")
+            .arg(QString::number(missed->number), bold(where), name());
+    }
     const QString sentence = missWord(trace::sentenceOf(lookup, m_context.blocks.blockSize));
     return lookup.reason == MissReason::TokensDiffer && lookup.tokenStored >= 0
                ? sentence.arg(name(), QString::number(lookup.differsAt))
@@ -338,13 +348,12 @@ QString nodeText(const NodeBlocks& blocks, bool isPrompt) {
   if (blocks.blocks == 1) return isPrompt ? tr("The prompt has one block:") : tr("This node has one block:");
   if (blocks.misses == 0)
     return (isPrompt ? tr("All %1 blocks of the prompt were hits. The first one:")
-                     : tr("All %1 blocks of this node were hits. The first one:"))
+                     : tr("All %1 blocks with tokens of this node were hits. The first one:"))
         .arg(blocks.blocks);
-  return (isPrompt
-              ? tr(/*id:why-prompt-misses*/ "%1 of %2 blocks of the prompt were misses or partial hits. "
-                                            "The first one:")
-              : tr(/*id:why-node-misses*/ "%1 of %2 blocks of this node were misses or partial hits. The "
-                                          "first one:"))
+  return (isPrompt ? tr(/*id:why-prompt-misses*/ "%1 of %2 blocks of the prompt were misses or partial hits. "
+                                                 "The first one:")
+                   : tr(/*id:why-node-misses*/ "%1 of %2 blocks with tokens of this node were misses or "
+                                               "partial hits. The first one:"))
       .arg(blocks.misses)
       .arg(blocks.blocks);
 }

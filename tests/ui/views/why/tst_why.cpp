@@ -96,6 +96,7 @@ class TestWhy : public QObject {
   void textThatSharesItsTemplate();
   void aPoolThatWouldHaveKeptIt();
   void aNodeExplainsItsFirstMiss();
+  void anEarlierNodeMissed();
   void aSlotOfAServer();
   void theBlockNow();
 };
@@ -608,6 +609,33 @@ void TestWhy::aNodeExplainsItsFirstMiss() {
   // A selected block comes before a node.
   input.selection.block = ui::BlockRef{2, 1, 2};
   QCOMPARE(whyOf("/g/input/cross/0").block, input.selection.block);
+}
+
+/// The first miss of a segment can be in the text of another node.
+void TestWhy::anEarlierNodeMissed() {
+  const document::Document document = sceneDocument();
+  const document::QueryOf of = document::toQuery(document, document::TakeOut::Nothing);
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 8, 1);
+  trace::SegmentInfo segment = test::TraceMaker::segment(8, 0, "/g/input/cross/0");
+  segment.runs = {{.count = 4, .node = "/g/input/cross/0"}, {.count = 4, .node = "/g/input/cross/2"}};
+  maker.startRun(2, 2, {segment});
+  maker.send(2, 2,
+             trace::PromptDivided{.parts = {{.node = "/g/input/cross/0"}, {.node = "/g/input/cross/2"}},
+                                  .ranges = {{.part = 0, .segment = 0, .begin = 0, .end = 4},
+                                             {.part = 1, .segment = 0, .begin = 4, .end = 8}}});
+  maker.send(2, 2, test::lookupOf(4, 0, 0, 4));
+  trace::BlockLookedUp later = test::lookupOf(4, 0, 1, 4);
+  later.reason = MissReason::AfterMiss;
+  maker.send(2, 2, later);
+  ui::ViewInput input = maker.input();
+  input.document = std::make_shared<const document::Document>(document);
+  input.paths[2] = of.paths;
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  input.selection.block = ui::BlockRef{2, 0, 1};
+  const ui::Why own = ui::why(input, history);
+  QVERIFY2(says(own.sentence, "<why-miss-elsewhere|0>"), qPrintable(own.sentence));
 }
 
 /// llama.cpp replaces the content of a slot. A larger pool would change nothing.
