@@ -192,7 +192,7 @@ namespace {
 
 /// Scores of matches. A match in the help alone has score 0.
 constexpr int kInText = 200;        ///< the command's text contains the typed text
-constexpr int kOfWords = 150;       ///< each typed word begins a search word of the command
+constexpr int kOfWords = 150;       ///< search words of the command, or words of its text in another order
 constexpr int kScattered = 120;     ///< the typed letters are scattered over the command's text
 constexpr int kWithCategory = 100;  ///< the match needs the command's category
 
@@ -337,7 +337,10 @@ std::vector<PaletteModel::Hit> PaletteModel::hits() const {
       for (const qsizetype place : withCategory->positions) {
         if (place >= prefix) hit.matched.append(static_cast<int>(place - prefix));
       }
-    } else if (!info.help.contains(wanted, Qt::CaseInsensitive)) {
+    } else if (hasWords(info.text, wanted)) {
+      hit.score = kOfWords;
+    } else if (!info.help.contains(wanted, Qt::CaseInsensitive) &&
+               !hasWords(info.text + QLatin1Char(' ') + info.help, wanted)) {
       continue;
     }
     found.push_back(std::move(hit));

@@ -68,6 +68,8 @@ void TestCommandPalette::otherWordsFind_data() {
                            << "node.move-up";
   QTest::newRow("swap down") << "swap"
                              << "node.move-down";
+  QTest::newRow("another order") << "layout explain"
+                                 << "view.explain";
   QTest::newRow("dark") << "dark mode"
                         << "view.theme";
 }
