@@ -156,8 +156,15 @@ class ReuseReader {
                storedAs(change);
       case Change::LargerPool:
         return "--blocks " + std::to_string(change.blockCount);
-      case Change::Again:
+      case Change::Again: {
+        const auto firstMiss =
+            std::ranges::find_if(m_step.blocks, [&block](const trace::BlockLookedUp& other) {
+              return other.segment == block.segment && other.reason != trace::MissReason::None;
+            });
+        if (block.reason == trace::MissReason::AfterMiss && firstMiss != m_step.blocks.end())
+          return "none of its own: the first miss is block " + std::to_string(firstMiss->virtualIndex);
         return "none: only the same request again is a hit";
+      }
     }
     return {};
   }
@@ -355,6 +362,20 @@ Json predictedAccount(const run::AccountPrediction& account) {
   return json;
 }
 
+/// Returns the first and the last node of the segment's tokens: "/g/input/cross/0 to /g/input/cross/2".
+std::string nodesText(const layout::Segment& segment) {
+  NodePath first = segment.node;
+  NodePath last = segment.node;
+  for (const layout::TokenRun& run : segment.runs) {
+    if (run.node.empty()) continue;
+    if (first.empty()) first = run.node;
+    last = run.node;
+  }
+  if (first.empty()) return "the root";
+  // A plus child has its own name, also if it has several messages.
+  return last == first || segment.independent ? first : first + " to " + last;
+}
+
 std::string spanTable(const run::StepPrediction& step) {
   TextTable table({{"segment"},
                    {"node", TextTable::Align::Left},
@@ -370,9 +391,8 @@ std::string spanTable(const run::StepPrediction& step) {
     const auto atMost = [](bool bounded, std::int64_t count) {
       return (bounded ? "≤ " : "") + std::to_string(count);
     };
-    table.addRow({std::to_string(i), segment.node.empty() ? "the root" : segment.node, kindOf(segment),
-                  atMost(hasAnswer, segment.length()), atMost(isAfterAnswer, segment.base),
-                  indicesText(segment.sees), blocksText(step, i)});
+    table.addRow({std::to_string(i), nodesText(segment), kindOf(segment), atMost(hasAnswer, segment.length()),
+                  atMost(isAfterAnswer, segment.base), indicesText(segment.sees), blocksText(step, i)});
     isAfterAnswer |= hasAnswer;
   }
   return table.text();
@@ -439,8 +459,10 @@ void checkPredictionOptions(const CLI::App& command, PredictionOptions& options)
   options.isWanted = options.isWanted || options.why;
   if (options.isWanted) return;
   for (const char* name : kPredictionOptions) {
-    if (command.get_option(name)->count() == 0) continue;
-    if (!options.layouts) throw CLI::RequiresError(name, "--predict");
+    if (command.get_option(name)->count() == 0 || options.layouts) continue;
+    // The graph has no prediction.
+    if (command.get_option("--dot")->count() > 0) throw CLI::ExcludesError("--dot", name);
+    options.isWanted = true;
   }
 }
 

@@ -30,7 +30,8 @@ struct PredictionOptions {
 /// Adds --predict, --why and --layouts, and the options of `spanq run` for model, policy and cache.
 void addPredictionOptions(CLI::App& command, PredictionOptions& options);
 
-/// Refuses options of a prediction if the command predicts nothing. --why implies a prediction.
+/// --why and each option that only a prediction has imply a prediction. With --dot, such an option is
+/// refused.
 void checkPredictionOptions(const CLI::App& command, PredictionOptions& options);
 
 /// Predicts plans, one after the other, for a cache that is empty at first.

@@ -115,9 +115,11 @@ class Explainer {
     line(indent, "steps           " + std::to_string(cost.generates));
     line(indent, "all prompts     " + describe(cost.prompts, unit));
     line(indent, "longest prompt  " + describe(cost.longest, unit));
-    std::string tokens = fmt::format("at most {}", cost.newTokens);
+    std::string tokens;
+    if (cost.newTokens > 0 || cost.openGenerates == 0) tokens = fmt::format("at most {}", cost.newTokens);
     if (cost.openGenerates > 0) {
-      tokens += ", and " + counted(cost.openGenerates, "step") + " without a limit";
+      if (!tokens.empty()) tokens += ", and ";
+      tokens += counted(cost.openGenerates, "step") + " without a limit";
     }
     line(indent, "new tokens      " + tokens);
   }
