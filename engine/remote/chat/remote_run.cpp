@@ -245,6 +245,12 @@ class Asker {
       breakBy(failure.error());
     }
     reader.settle();
+    // The counts come at the end of an answer. An answer that was stopped before may have them in the
+    // progress of its prompt.
+    if (ChatAnswer& answer = answers.front(); !brokenBy.empty() && answer.progress) {
+      if (!answer.cachedTokens) answer.cachedTokens = answer.progress->cached;
+      if (!answer.promptTokens) answer.promptTokens = answer.progress->total;
+    }
     const CacheReporting reporting = protocol.reporting(infoOf(asked.facts.kind));
     const std::string said = answers.front().model.empty() ? model : answers.front().model;
     for (std::size_t i = 0; i < count; ++i) {
@@ -630,6 +636,8 @@ std::string orderText(const SentOrder& order, const NodeNames& names) {
   text +=
       ". Predicted cached tokens: " + std::to_string(order.cached) + " of " + std::to_string(order.tokens);
   if (order.isMoved()) text += ", or " + std::to_string(order.asWritten) + " in the written order";
+  if (order.isMoved() && order.cached <= order.asWritten)
+    text += /*id:order-for-later*/ ". Later prompts with the same children get the same order";
   if (!order.isExact) text += ". A better order may exist";
   if (order.noteTokens > 0)
     text += ". The note about the written order has " + counted(order.noteTokens, "token");

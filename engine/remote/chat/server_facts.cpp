@@ -234,6 +234,14 @@ class Prober {
     throw Failure({m_root + "/v1/models", "answer", withoutKey(found, m_access.key), std::move(expected)});
   }
 
+  /// llama.cpp reports "b6527-0c1e5709". A build without a number reports only the commit, which alone would
+  /// look like a damaged version.
+  static std::string versionOf(std::string build) {
+    const bool isCommit =
+        build.size() >= 7 && build.find_first_not_of("0123456789abcdef") == std::string::npos;
+    return isCommit ? "commit " + build : std::move(build);
+  }
+
   static ServerKind kindBy(const std::string& owner) {
     if (owner == "vllm") return ServerKind::Vllm;
     if (owner == "sglang") return ServerKind::Sglang;
@@ -248,7 +256,7 @@ class Prober {
     switch (m_facts.kind) {
       case ServerKind::LlamaCpp:
         if (const auto props = object("/props")) {
-          m_facts.version = textOf(*props, "build_info");
+          m_facts.version = versionOf(textOf(*props, "build_info"));
           m_facts.slots = sizeIn(*props, "total_slots");
           const auto settings = props->find("default_generation_settings");
           const auto context = settings == props->end() ? std::nullopt : sizeIn(*settings, "n_ctx");

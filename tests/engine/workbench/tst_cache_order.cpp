@@ -10,6 +10,7 @@
 #include "engine/workbench/servers/cache_order.h"
 #include "engine/workbench/servers/order_comparison.h"
 #include "engine/workbench/servers/price_list.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -127,6 +128,17 @@ class TestCacheOrder : public QObject {
     const std::string text = remote::orderText(*order);
     QVERIFY(text.find(std::to_string(order->cached) + " of " + std::to_string(order->tokens)) !=
             std::string::npos);
+  }
+
+  /// A moved order without cached tokens has a reason.
+  void explainsAnOrderWithoutHits() {
+    remote::SentOrder order{.messages = {1, 0}, .tokens = 20, .cached = 0, .asWritten = 0};
+    QVERIFY(product_text::says(remote::orderText(order), "<order-for-later>"));
+    order.cached = 8;
+    QVERIFY(!product_text::says(remote::orderText(order), "<order-for-later>"));
+    order.messages = {0, 1};
+    order.cached = 0;
+    QVERIFY(!product_text::says(remote::orderText(order), "<order-for-later>"));
   }
 
   /// The sent order has the names that the user knows, else numbers with the beginning of the texts.

@@ -550,11 +550,19 @@ class TestRemoteRun : public QObject {
   }
 
   void aStopIsNoError() {
-    Server server("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + chunk("Lis"), Server::After::Hold);
+    Server server(
+        "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"
+        R"(data: {"choices":[],"prompt_progress":{"total":9,"cache":4,"processed":9,"time_ms":3}})"
+        "\n\n" +
+            chunk("Lis"),
+        Server::After::Hold);
     std::stop_source stop;
     Watcher watcher;
     watcher.stop = &stop;
     const RemoteResult result = run(server, watcher, stop.get_token());
+    // The counts of a complete answer come at its end, but the progress has them, too.
+    QCOMPARE(result.steps[0].answer.cachedTokens, std::optional<std::int64_t>(4));
+    QCOMPARE(result.steps[0].answer.promptTokens, std::optional<std::int64_t>(9));
     QVERIFY(result.isStopped && !result.error);
     QCOMPARE(result.steps.size(), std::size_t{1});
     QCOMPARE(result.steps[0].answer.text, std::string("Lis"));
