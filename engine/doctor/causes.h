@@ -123,6 +123,7 @@ struct LookupFacts {
 struct Cause {
   CauseId id;
   const char* key;       ///< for JSON and CSV: "time"
+  const char* name;      ///< for a table: "time or date"
   const char* sentence;  ///< for the user
   const char* example;
   const char* cure;  ///< the change that makes the prompt a hit; empty: none

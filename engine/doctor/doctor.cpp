@@ -545,7 +545,7 @@ class Diagnosis {
         std::ranges::any_of(m_report.requests, [&](const RequestReport& one) { return isEdited(one, kind); });
     const char* key = withDocuments ? "documents" : "edits";
     const char* name = withDocuments
-                           ? forTranslation("Causes", "with the edits, and documents in the same order")
+                           ? forTranslation("Causes", "with the edits and one document order")
                            : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
       const Way& before = m_report.ways.back();

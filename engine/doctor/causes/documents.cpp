@@ -195,6 +195,7 @@ std::optional<std::string> reordered(std::string_view before, std::string_view n
 Cause documentOrderCause() {
   return {.id = CauseId::DocumentOrder,
           .key = "document_order",
+          .name = forTranslation("Causes", "document order"),
           .sentence = forTranslation("Causes", "The same documents have another order."),
           .example = "A, B, C → B, A, C",
           .cure = forTranslation("Causes", "Keep the order of the documents, or make each document a span."),
@@ -207,6 +208,7 @@ Cause documentElsewhereCause() {
   return {
       .id = CauseId::DocumentElsewhere,
       .key = "document_elsewhere",
+      .name = forTranslation("Causes", "document moved"),
       .sentence =
           forTranslation("Causes", "The prompt has a document of an earlier prompt at another place."),
       .example = "A, B → C, A",

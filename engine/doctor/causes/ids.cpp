@@ -120,6 +120,7 @@ std::vector<Range> idsIn(std::string_view text) {
 Cause idCause() {
   return {.id = CauseId::RandomText,
           .key = "id",
+          .name = forTranslation("Causes", "id or random text"),
           .sentence = forTranslation("Causes", "The prompt contains an id or random characters."),
           .example = "run 7f3a91c2 → run 05be77d1",
           .cure = forTranslation("Causes", "Move the id to the end of the prompt, or remove the id."),

@@ -101,6 +101,7 @@ bool isTools(const Difference& d, std::size_t, Finding& finding) {
 Cause modelCause() {
   return {.id = CauseId::ModelChanged,
           .key = "model",
+          .name = forTranslation("Causes", "other model"),
           .sentence = forTranslation("Causes", "The request uses a different model."),
           .example = "small-model → large-model",
           .cure = forTranslation("Causes", "Use the same model for all requests of a conversation."),
@@ -112,6 +113,7 @@ Cause modelCause() {
 Cause otherInputCause() {
   return {.id = CauseId::OtherInput,
           .key = "other_input",
+          .name = forTranslation("Causes", "image, salt or adapter"),
           .sentence = forTranslation("Causes", "The request has a different image, cache salt or adapter."),
           .example = "salt a → salt b",
           .cure = forTranslation("Causes",
@@ -124,6 +126,7 @@ Cause otherInputCause() {
 Cause toolsCause() {
   return {.id = CauseId::Tools,
           .key = "tools",
+          .name = forTranslation("Causes", "tools changed"),
           .sentence = forTranslation("Causes", "The tool definitions changed or have another order."),
           .example = "added: search",
           .cure = forTranslation("Causes", "Send all tools in the same order in every request."),

@@ -121,6 +121,7 @@ bool sortMembers(Difference& d, std::size_t at) {
 Cause keyOrderCause() {
   return {.id = CauseId::KeyOrder,
           .key = "key_order",
+          .name = forTranslation("Causes", "order of JSON members"),
           .sentence = forTranslation("Causes", "The members of a JSON object have another order."),
           .example = R"({"a":1,"b":2} → {"b":2,"a":1})",
           .cure = forTranslation("Causes", "Sort the members of JSON objects before you send the request."),

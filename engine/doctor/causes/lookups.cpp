@@ -125,6 +125,7 @@ std::size_t surelyReused(const Usage& usage, std::size_t prompt) {
 Cause expiredCause() {
   return {.id = CauseId::Expired,
           .key = "expired",
+          .name = forTranslation("Causes", "expired"),
           .sentence =
               forTranslation("Causes", "The cached tokens had expired: their time to live (TTL) had passed."),
           .example = "400 s after the last use",
@@ -138,6 +139,7 @@ Cause otherSlotCause() {
   return {
       .id = CauseId::OtherSlot,
       .key = "other_slot",
+      .name = forTranslation("Causes", "other slot or replica"),
       .sentence = forTranslation("Causes", "The tokens were cached in another slot or replica."),
       .example = "slot 1 instead of slot 0",
       .cure = forTranslation("Causes", "Send all requests of a conversation to the same slot or replica."),
@@ -149,6 +151,7 @@ Cause otherSlotCause() {
 Cause evictedCause() {
   return {.id = CauseId::Evicted,
           .key = "evicted",
+          .name = forTranslation("Causes", "evicted"),
           .sentence = forTranslation("Causes", "The pool was full, and the tokens were evicted."),
           .example = "the pool has 512 blocks",
           .cure = forTranslation("Causes", "Make the block pool of the server larger."),
@@ -160,6 +163,7 @@ Cause evictedCause() {
 Cause unknownCause() {
   return {.id = CauseId::Unknown,
           .key = "unknown",
+          .name = forTranslation("Causes", "unknown"),
           .sentence = forTranslation("Causes", "The log does not show the cause."),
           .example = "the server reported fewer cached tokens",
           .cure = "",
@@ -171,6 +175,7 @@ Cause unknownCause() {
 Cause shorterThanBlockCause() {
   return {.id = CauseId::ShorterThanBlock,
           .key = "shorter_than_block",
+          .name = forTranslation("Causes", "shorter than a block"),
           .sentence = forTranslation("Causes", "The common prefix is shorter than a block."),
           .example = "12 common tokens, blocks of 16",
           .cure = forTranslation("Causes", "Use smaller blocks, or a longer common prefix."),
@@ -182,6 +187,7 @@ Cause shorterThanBlockCause() {
 Cause afterLastBlockCause() {
   return {.id = CauseId::AfterLastBlock,
           .key = "after_last_block",
+          .name = forTranslation("Causes", "after the last block"),
           .sentence = forTranslation(
               "Causes", "The server caches only full blocks, so the last tokens of the prompt are computed."),
           .example = "40 tokens, blocks of 16",
@@ -194,6 +200,7 @@ Cause afterLastBlockCause() {
 Cause neverSeenCause() {
   return {.id = CauseId::NeverSeen,
           .key = "never_seen",
+          .name = forTranslation("Causes", "never seen"),
           .sentence = forTranslation("Causes", "No earlier prompt contains this text."),
           .example = "the first request",
           .cure = "",

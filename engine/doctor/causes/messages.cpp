@@ -93,6 +93,7 @@ bool isMessageEdited(const Difference& d, std::size_t at, Finding& finding) {
 Cause historyCutCause() {
   return {.id = CauseId::HistoryCut,
           .key = "history_cut",
+          .name = forTranslation("Causes", "history cut"),
           .sentence = forTranslation("Causes", "The oldest messages of the conversation were removed."),
           .example = "messages 2 to 5 removed",
           .cure = forTranslation("Causes", "Keep all messages, or rarely remove many messages at once."),
@@ -105,6 +106,7 @@ Cause templateCause() {
   return {
       .id = CauseId::Template,
       .key = "template",
+      .name = forTranslation("Causes", "chat template"),
       .sentence = forTranslation("Causes", "The chat template renders an earlier message in another form."),
       .example = "reasoning dropped",
       .cure = forTranslation("Causes", "Send earlier messages unchanged, with the same roles and reasoning."),
@@ -116,6 +118,7 @@ Cause templateCause() {
 Cause systemEditedCause() {
   return {.id = CauseId::SystemEdited,
           .key = "system_edited",
+          .name = forTranslation("Causes", "system message edited"),
           .sentence = forTranslation("Causes", "The system message was edited."),
           .example = "You are helpful. → You are brief.",
           .cure = forTranslation("Causes",
@@ -128,6 +131,7 @@ Cause systemEditedCause() {
 Cause messageEditedCause() {
   return {.id = CauseId::MessageEdited,
           .key = "message_edited",
+          .name = forTranslation("Causes", "message edited"),
           .sentence = forTranslation("Causes", "An earlier message was edited."),
           .example = "a tool result was shortened",
           .cure = forTranslation("Causes",

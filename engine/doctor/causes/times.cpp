@@ -254,6 +254,7 @@ bool continueAlike(std::string_view before, std::size_t one, std::string_view no
 Cause timeCause() {
   return {.id = CauseId::Time,
           .key = "time",
+          .name = forTranslation("Causes", "time or date"),
           .sentence = forTranslation("Causes", "The prompt contains the time or the date."),
           .example = "14:03 → 14:07",
           .cure = forTranslation("Causes", "Move the time to the end of the prompt."),

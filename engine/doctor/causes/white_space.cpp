@@ -66,6 +66,7 @@ bool collapseBlanks(Difference& d, std::size_t) {
 Cause whiteSpaceCause() {
   return {.id = CauseId::WhiteSpace,
           .key = "white_space",
+          .name = forTranslation("Causes", "white space"),
           .sentence = forTranslation("Causes", "Only spaces or line breaks differ."),
           .example = "two spaces → one space",
           .cure = forTranslation("Causes", "Send the text with the same spaces and line breaks each time."),

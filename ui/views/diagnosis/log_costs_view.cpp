@@ -67,11 +67,14 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   for (const doctor::CauseTotal& total : report.causes) {
     if (total.lost == 0) continue;
     const doctor::Cause& cause = doctor::causeOf(total.cause);
-    causes.bars.push_back({.name = causeWord(cause.sentence),
+    causes.bars.push_back({.name = causeWord(cause.name),
                            .value = costOf(total.lost, state),
                            .length = shareOfWhole(total.lost, most),
                            .role = BlockRole::Computed,
-                           .help = tr("Requests: %1. %2").arg(total.requests).arg(causeWord(cause.cure)),
+                           .help = tr("Requests: %1. %2 %3")
+                                       .arg(total.requests)
+                                       .arg(causeWord(cause.sentence), causeWord(cause.cure))
+                                       .trimmed(),
                            .request = costliest(report, total.cause)});
   }
   if (!causes.bars.empty()) groups.push_back(std::move(causes));

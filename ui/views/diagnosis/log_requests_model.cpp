@@ -89,7 +89,7 @@ QString LogRequestsModel::text(int row, int column) const {
       if (!request.refusal.empty()) return tr("Failed with %1. Not counted.").arg(logText(request.refusal));
       if (!request.failure.empty())
         return tr("The prompt cannot be rendered: %1").arg(logText(request.failure));
-      return cause == nullptr ? QStringLiteral("–") : causeWord(cause->sentence);
+      return cause == nullptr ? QStringLiteral("–") : causeWord(cause->name);
     case Lost:
       return isKnown ? QString::number(request.lost) : notYetText();
     case Difference:
@@ -175,7 +175,7 @@ QVariant LogRequestsModel::data(const QModelIndex& index, int role) const {
         for (const doctor::NamedFinding& one : requestAt(row).findings)
           lines << tr("%1 (%2)").arg(causeWord(doctor::causeOf(one.finding.cause).sentence),
                                      logText(one.section));
-        return lines.size() > 1 ? QVariant(lines.join(QLatin1Char('\n'))) : QVariant();
+        return lines.isEmpty() ? QVariant() : QVariant(lines.join(QLatin1Char('\n')));
       }
     default:
       return {};
