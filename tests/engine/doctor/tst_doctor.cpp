@@ -304,7 +304,8 @@ class TestDoctor : public QObject {
   /// slot for it. `times`: the start of the second request and the cached tokens that the server reported.
   static LogReport twoInSlots(std::optional<double> secondStart, std::optional<int> reported) {
     std::string text;
-    for (int number = 2; number < 24; ++number) text += document(number) + "\n";
+    for (int row = 0; row < 1200; ++row)
+      text += "Row " + std::to_string(row * 7919 % 10007) + " has " + std::to_string(row * 57 % 9973) + ".\n";
     const std::string system = document(1) + document(30);
     Json first{{"request", bodyOf({{"system", system}, {"user", "Why?"}})}};
     Json second{{"request", bodyOf({{"system", system}, {"user", text}})}};
