@@ -510,6 +510,12 @@ class Diagnosis {
     });
   }
 
+  /// The server computed at most this number of tokens, by its report.
+  static std::size_t mostLost(const RequestReport& report) {
+    const Usage usage{.prompt = report.reportedPrompt, .cached = report.reported};
+    return report.prompt - std::min(report.prompt, surelyReused(usage, report.prompt));
+  }
+
   void setLost(const LookupFacts& facts, RequestReport& report) const {
     switch (report.findings.front().finding.cause) {
       case CauseId::Expired:
@@ -535,6 +541,7 @@ class Diagnosis {
       default:
         break;  // computed with the edits
     }
+    report.lost = std::min(report.lost, mostLost(report));
   }
 
   // --- The log with edits
@@ -584,7 +591,7 @@ class Diagnosis {
             const Cause& cause = causeOf(report.findings.front().finding.cause);
             const bool counts = withDocuments ? cause.id == CauseId::DocumentOrder : cause.isEdit;
             if (counts && report.computed() > rest)
-              report.lost = std::max(report.lost, report.computed() - rest);
+              report.lost = std::max(report.lost, std::min(report.computed() - rest, mostLost(report)));
           }
           if (!withDocuments && m_options.takeEdited) m_options.takeEdited(edited);
           if (m_progress)

@@ -28,8 +28,9 @@ std::uint64_t realmOf(const LoggedRequest& request) {
 DoctorOptions rulesOf(DoctorOptions options, const LoggedServer& server) {
   // llama-server has four slots by default, which share their space.
   constexpr std::int32_t kSharedSlots = 4;
-  if (!options.server.empty()) return options;
-  options.server = "vllm";
+  // The sizes of the log are those of its server.
+  if (!options.server.empty() && options.server != server.kind) return options;
+  if (options.server.empty()) options.server = "vllm";
   if (server.kind.empty()) return options;
   // The rules of other servers are not known. SGLang's cache has the longest common prefix of all prompts.
   options.server = simulator::findServer(server.kind) == nullptr ? "sglang" : server.kind;
@@ -64,7 +65,8 @@ std::size_t coveredTokens(const std::vector<Repeat>& repeats, std::size_t from, 
 }
 
 ServerCache::ServerCache(const DoctorOptions& given, const LoggedServer& server) {
-  m_areSlotsKnown = given.slots > 0 || (given.server.empty() && server.slots > 0);
+  const bool isOfLog = given.server.empty() || given.server == server.kind;
+  m_areSlotsKnown = given.slots > 0 || (isOfLog && server.slots > 0);
   const DoctorOptions options = rulesOf(given, server);
   const simulator::Server* known = simulator::findServer(options.server);
   if (known == nullptr)

@@ -117,7 +117,7 @@ std::size_t surelyReused(const Usage& usage, std::size_t prompt) {
   // The server counts sections that the log lacks, such as the tools of a transcript. They come first.
   if (all > counted) return static_cast<std::size_t>(std::max<std::int64_t>(0, cached - (all - counted)));
   // A count of less than half is not about this prompt.
-  if (2 * all < counted) return static_cast<std::size_t>(std::min(cached, counted));
+  if (2 * all < counted) return 0;
   return static_cast<std::size_t>(static_cast<double>(cached) * static_cast<double>(counted) /
                                   static_cast<double>(std::max<std::int64_t>(1, all)));
 }

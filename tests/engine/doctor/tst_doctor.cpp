@@ -392,6 +392,37 @@ class TestDoctor : public QObject {
     }
   }
 
+  /// A request has not lost tokens that the server reported as cached.
+  void lossesAreComputed() {
+    const auto log = [](std::optional<std::int64_t> cached) {
+      Json last{{"request", bodyOf({{"system", "It is 14:07. " + document(1)}, {"user", "Why?"}})}};
+      if (cached)
+        last["response"]["usage"] = {{"prompt_tokens", diagnosed(linesOf({last})).prompt},
+                                     {"prompt_tokens_details", {{"cached_tokens", *cached}}}};
+      return linesOf({bodyOf({{"system", "It is 14:03. " + document(1)}, {"user", "Why?"}}), last});
+    };
+    const LogReport without = diagnosed(log({}));
+    QCOMPARE(causeIn(without, 1), std::string("time"));
+    QVERIFY(without.requests[1].lost > 100);
+    const auto prompt = static_cast<std::int64_t>(without.requests[1].prompt);
+    QCOMPARE(diagnosed(log(prompt - 20)).requests[1].lost, std::size_t{20});
+    QCOMPARE(diagnosed(log(0)).requests[1].lost, without.requests[1].lost);
+  }
+
+  /// The user can choose the server of the log. The log then still gives its sizes.
+  void sizesOfTheLog() {
+    Json record{{"request", bodyOf({{"user", document(1)}})},
+                {"server", {{"kind", "llama.cpp"}, {"slots", 2}}}};
+    DoctorOptions options;
+    options.server = "llama.cpp";
+    QVERIFY(diagnosed(linesOf({record}), options).server.find("2 slots") != std::string::npos);
+    options.slots = 3;
+    QVERIFY(diagnosed(linesOf({record}), options).server.find("3 slots") != std::string::npos);
+    record["server"]["kind"] = "vllm";
+    options.slots = 0;
+    QVERIFY(diagnosed(linesOf({record}), options).server.find("4 slots") != std::string::npos);
+  }
+
   /// Every output counts requests, parts and conversations from 1.
   void numbersBeginWithOne() {
     const LogReport report =
