@@ -5,7 +5,10 @@
 #include "engine/doctor/records/messages.h"
 #include "engine/doctor/records/record_formats.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::doctor {
@@ -72,6 +75,16 @@ void addNumbered(const Json& attributes, const std::string& before, const std::s
   }
 }
 
+/// Whether a span is about an agent, a tool or a chain, which contain the spans of their requests.
+bool isAroundRequests(const Json& attributes) {
+  constexpr std::array<std::string_view, 6> kOthers{"invoke_agent",    "create_agent", "execute_tool",
+                                                    "invoke_workflow", "embeddings",   "retrieval"};
+  const std::string kind = textOfJson(memberOf(attributes, "openinference.span.kind"));
+  if (!kind.empty() && kind != "LLM") return true;
+  const std::string operation = textOfJson(memberOf(attributes, "gen_ai.operation.name"));
+  return std::ranges::find(kOthers, operation) != kOthers.end();
+}
+
 }  // namespace
 
 bool readSpan(const Json& span, std::vector<LoggedRequest>& requests) {
@@ -80,6 +93,7 @@ bool readSpan(const Json& span, std::vector<LoggedRequest>& requests) {
       memberOf(span, "spanId", "span_id", "traceId", "trace_id", "context", "startTimeUnixNano") == nullptr)
     return false;
   const Json attributes = attributesOf(list);
+  if (isAroundRequests(attributes)) return true;
   LoggedRequest request;
   request.model =
       textOfJson(memberOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name"));

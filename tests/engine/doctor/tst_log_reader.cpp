@@ -320,6 +320,21 @@ class TestLogReader : public QObject {
     QVERIFY((*request.running == RunningTime{begin, end, isExact}));
   }
 
+  /// The span of an agent contains the spans of its requests, and is no request itself.
+  void spansAroundRequests() {
+    for (const auto& [name, value] : {std::pair("gen_ai.operation.name", "invoke_agent"),
+                                      std::pair("openinference.span.kind", "CHAIN")}) {
+      Json spans = Json::parse(openTelemetry());
+      Json& list = spans["resourceSpans"][0]["scopeSpans"][0]["spans"];
+      Json agent = list[0];
+      agent["attributes"].push_back(attribute(name, value));
+      list.push_back(agent);
+      const ReadLog read = readText(spans.dump());
+      QCOMPARE(int(read.requests.size()), 1);
+      QCOMPARE(int(read.problems.size()), 0);
+    }
+  }
+
   /// The member "time" of a HAR entry is a length.
   void timeOfHar() {
     Json file = Json::parse(har());
