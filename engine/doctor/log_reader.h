@@ -46,9 +46,9 @@ class LogReader {
 
   const std::vector<LogSource>& sources() const { return m_sources; }
 
-  /// Reads the log once for the times of its requests. Later, read() passes the requests of each file in the
-  /// order of their starts, and knows which requests ran at the same time. Logs without these times are not
-  /// read to their end. Throws like read().
+  /// Reads the log once for the times of its requests. Then read() passes the requests of a file in the order
+  /// of their starts. It also knows which requests ran at the same time. Logs without times are not read to
+  /// their end. Throws like read().
   void learnTimes(const std::stop_token& stop = {}) const;
 
   /// Calls `take` for each request in order, and `problem` for each record that is no request. Throws Failure

@@ -19,8 +19,8 @@ void readBody(const Json& body, LoggedRequest& request);
 /// nullptr: there is none.
 const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth = 0);
 
-/// Takes the start and the end of the answer from an object around a request. Without a start, the time of
-/// the request can be its start or its end, so the range contains both cases.
+/// Takes the start and the end of the answer from an object around a request. If no start is stated, the time
+/// of the request can be its start or its end. The range then contains both cases.
 void readRunningTime(const Json& record, LoggedRequest& request);
 /// Takes times, conversation, replica, server and usage from an object around a request.
 void readFacts(const Json& record, LoggedRequest& request);

@@ -252,8 +252,8 @@ void TestReport::describeRows_data() {
   chosen.version = "0.33";
   chosen.address = "http://gpu-3:8000";
   row("server", chosen, "server_chosen run 2 request 3 /g: gpu-3: vLLM 0.33 at http://gpu-3:8000");
-  row("passed", RequestPassed{.slots = 2, .missing = "the request has\ntools"},
-      "request_passed run 2 request 3 /g: 2 slots, the request has\\ntools");
+  row("passed", RequestPassed{.slots = 2, .missing = "image\nparts"},
+      "request_passed run 2 request 3 /g: 2 slots, image\\nparts");
   row("sent", RequestSent{.server = "gpu-3", .model = "org/m", .bytes = 1},
       "request_sent run 2 request 3 /g: to gpu-3, model org/m, 1 byte");
   row("prompt", PromptReported{.total = 9, .cached = 4, .processed = 6},
