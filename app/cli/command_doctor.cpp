@@ -300,7 +300,8 @@ class DoctorCommand {
         << doctor::costText(report.lost, m_options.prices) << " lost ("
         << doctor::shareText(report.lostShare()) << ")" << (report.isEstimated ? ", estimated" : "") << '\n';
     if (report.refused > 0) out << "Failed and not counted: " << counted(report.refused, "request") << '\n';
-    if (report.problemCount > 0) out << "Skipped: " << counted(report.problemCount, "record") << '\n';
+    if (report.problemCount > 0)
+      out << "Skipped or incomplete: " << counted(report.problemCount, "record") << '\n';
   }
 
   const Context& m_context;

@@ -118,7 +118,7 @@ struct LoggedRequest {
   const std::string& servedModel() const { return answeredModel.empty() ? model : answeredModel; }
 };
 
-/// A record that is not a readable request.
+/// A record that is not a readable request, or whose prompt is incomplete.
 struct LogProblem {
   std::size_t file = 0;
   std::uint64_t line = 0;

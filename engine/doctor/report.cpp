@@ -417,8 +417,9 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
     }
   }
   if (report.problemCount > 0) {
-    text +=
-        fmt::format("\n## Skipped records\n\n{} records are not readable requests.\n\n", report.problemCount);
+    text += fmt::format(
+        "\n## Skipped and incomplete records\n\n{} records are skipped, or have an incomplete prompt.\n\n",
+        report.problemCount);
     for (const LogProblem& problem : report.problems)
       text += fmt::format("- {}:{}: {}\n", markdownCell(onOneLine(report.files[problem.file])), problem.line,
                           problem.found);
@@ -483,8 +484,10 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
     html += "</table>\n</details>\n";
   }
   if (report.problemCount > 0) {
-    html += fmt::format("<h2>Skipped records</h2>\n<p>{} records are not readable requests.</p>\n<ul>\n",
-                        report.problemCount);
+    html += fmt::format(
+        "<h2>Skipped and incomplete records</h2>\n<p>{} records are skipped, or have an incomplete "
+        "prompt.</p>\n<ul>\n",
+        report.problemCount);
     for (const LogProblem& problem : report.problems)
       html += "<li>" + safe(onOneLine(report.files[problem.file])) + ":" + std::to_string(problem.line) +
               ": " + safe(problem.found) + "</li>\n";
