@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -371,6 +372,32 @@ class TestLogReader : public QObject {
     log.learnTimes();
     QCOMPARE(read(), std::string("first* apart second* after last other "));
     QCOMPARE(read(), std::string("first* apart second* after last other "));
+  }
+
+  /// The line of a long request comes after the lines of many others. It is read ahead, so that the reader
+  /// does not hold all of the others.
+  void longRequests() {
+    constexpr int kOthers = 70;
+    std::string text;
+    const auto add = [&text](const std::string& question, int start, int end) {
+      const Json made{{"request", Json::parse(chat(question))}, {"start_time", start}, {"end_time", end}};
+      text += made.dump() + "\n";
+    };
+    const std::string wide(std::size_t{1} << 20U, 'a');
+    for (int i = 0; i < kOthers; ++i) add(wide, 1010 + i, 1011 + i);
+    add("first", 1000, 2000);
+    const LogReader log({{.name = "log", .path = {}, .text = std::move(text)}});
+    log.learnTimes();
+    std::vector<std::int64_t> starts;
+    log.read(
+        [&](LoggedRequest&& request) {
+          QCOMPARE(messageText(request.messages.front()), starts.empty() ? "first" : wide);
+          QVERIFY(request.isConcurrent);
+          starts.push_back(request.running->begin);
+        },
+        [](const LogProblem&) {});
+    QCOMPARE(int(starts.size()), kOthers + 1);
+    QVERIFY(std::ranges::is_sorted(starts));
   }
 
   /// Damaged lines are skipped with their numbers; other lines are read.
