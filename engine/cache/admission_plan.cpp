@@ -328,7 +328,8 @@ class Planner {
     }
     if (common == facts.wanted) {
       facts.reason = MissReason::LastToken;
-    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
+    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node));
+               evictedBy && !(common > 0 && isCleared(*evictedBy))) {
       facts.reason = MissReason::Evicted;
       facts.evictedBy = *evictedBy;
     } else if (common > 0) {
@@ -382,11 +383,15 @@ class Planner {
     const BlockId unreachable = blockOf(place.node);
     if (unreachable != kNullBlock) {
       traceStored(unreachable, block.facts);
-    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
+    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node));
+               evictedBy && !isCleared(*evictedBy)) {
       block.facts.reason = MissReason::Evicted;
       block.facts.evictedBy = *evictedBy;
     }
   }
+
+  /// Whether the user emptied the cache. The reason of a later miss is then what the cache has now.
+  bool isCleared(std::uint64_t evictedBy) const { return evictedBy == m_state.clearedAt; }
 
   CacheState& m_state;
   const RequestSpec& m_request;

@@ -86,6 +86,21 @@ class TestKvCache : public QObject {
     PLAY(driver, {run(prompt(3, range(1, 10)), "H -e -e"), admit(prompt(4, range(1, 10)), "H H -l")});
   }
 
+  /// After the user has emptied the cache, a miss has the reason in what the cache has now.
+  void clearedContentIsNotEvicted() {
+    CacheDriver driver(pool(8));
+    PLAY(driver, {run(prompt(1, range(1, 10)), "-n -a -a")});
+    driver.cache.clear();
+    QCOMPARE(facts(driver, prompt(2, range(1, 10)), 0, 0).reason, trace::MissReason::Evicted);
+    // The first two tokens are the same, so the difference is the reason.
+    std::vector<TokenId> other = range(1, 2);
+    for (const TokenId token : range(40, 8)) other.push_back(token);
+    PLAY(driver, {run(prompt(2, other), "-n -a -a")});
+    const trace::BlockLookedUp differs = facts(driver, prompt(3, range(1, 10)), 0, 0);
+    QCOMPARE(differs.reason, trace::MissReason::TokensDiffer);
+    QCOMPARE(facts(driver, prompt(3, range(1, 10)), 0, 1).reason, trace::MissReason::AfterMiss);
+  }
+
   void evictedContentThatHadGrownIsKnownByItsShorterForms() {
     CacheDriver driver(pool(3));
     PLAY(driver, {start(prompt(1, range(1, 2), 2), "-n"), append(1, {3}), computeAll(1), append(1, {4}),
