@@ -55,13 +55,13 @@ class MessageWriter {
  private:
   void writeGroup(const std::vector<plan::PromptNode>& children, const NodePath& node) {
     const std::size_t own = m_groups.size();
-    if (children.size() > 1) m_groups.emplace_back();
+    if (!children.empty()) m_groups.emplace_back();
     std::vector<std::size_t> bounds{m_messages.size()};
     for (const plan::PromptNode& child : children) {
       write(child);
       bounds.push_back(m_messages.size());
     }
-    if (children.size() > 1) m_groups[own] = {.bounds = std::move(bounds), .node = node};
+    if (!children.empty()) m_groups[own] = {.bounds = std::move(bounds), .node = node};
   }
 
   const std::map<StepIndex, std::size_t>* m_requestOf;

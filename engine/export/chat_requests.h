@@ -52,7 +52,7 @@ struct ChatRequest {
   std::optional<std::uint32_t> seed;  ///< below 2³¹; different for each request
   std::vector<ChatMessage> messages;
   std::vector<PlusGroup>
-      groups{};  ///< with at least two children each; an outer plus comes before an inner plus
+      groups{};  ///< with at least one child each; an outer plus comes before an inner plus
   bool operator==(const ChatRequest&) const = default;
 };
 

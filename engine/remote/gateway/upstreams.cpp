@@ -161,7 +161,9 @@ void Upstream::ask(const std::stop_token& stop) {
 
 std::optional<remote::SentOrder> putInOrderFor(Upstream& upstream, exports::ChatRequest& request,
                                                const RunBook& book) {
-  if (request.groups.empty() || upstream.config().keepsOrder) return std::nullopt;
+  const bool hasOrders = std::ranges::any_of(
+      request.groups, [](const exports::PlusGroup& group) { return group.bounds.size() > 2; });
+  if (!hasOrders || upstream.config().keepsOrder) return std::nullopt;
   try {
     UpstreamCache& cache = upstream.trace().cache();
     const simulator::PromptPart prompt = workbench::promptPart(request, *book.tokenizer, book.chat);

@@ -3,12 +3,17 @@
 
 #include "engine/base/hash.h"
 
+#include <queue>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace spanscope::simulator {
@@ -20,6 +25,7 @@ struct Part {
   std::span<const TokenId> tokens;
   std::size_t text = 0;  ///< number of the text
   std::uint64_t content = 0;
+  std::size_t size = 0;  ///< tokens of all texts
   std::vector<Part> children;
   std::vector<std::size_t> preferred;  ///< of a free part: all children
 };
@@ -37,12 +43,14 @@ std::uint64_t contentOf(PartKind kind, std::span<const TokenId> tokens, std::vec
 
 Part partOf(const PromptPart& part, const PartCounts& counts, const std::vector<std::uint64_t>& first,
             std::size_t& texts) {
-  Part made{.kind = part.kind, .tokens = part.tokens, .children = {}, .preferred = {}};
+  Part made{
+      .kind = part.kind, .tokens = part.tokens, .size = part.tokens.size(), .children = {}, .preferred = {}};
   if (part.kind == PartKind::Text) made.text = texts++;
   std::vector<std::uint64_t> contents;
   for (const PromptPart& child : part.children) {
     made.children.push_back(partOf(child, counts, first, texts));
     contents.push_back(made.children.back().content);
+    made.size += made.children.back().size;
   }
   made.content = contentOf(part.kind, part.tokens, std::move(contents));
   made.preferred.resize(made.children.size());
@@ -51,14 +59,20 @@ Part partOf(const PromptPart& part, const PartCounts& counts, const std::vector<
   const auto rankOf = [&first](std::uint64_t content) {
     return std::ranges::find(first, content) - first.begin();
   };
+  // A later prompt finds the children up to the first child that it does not have. The expected number of
+  // found tokens is highest if the product of length and frequency falls. A new child counts as half a
+  // prompt.
+  const auto worthOf = [&](const Part& child) {
+    return static_cast<std::uint64_t>(child.size) * (2 * std::uint64_t{counts.of(child.content)} + 1);
+  };
   std::ranges::stable_sort(made.preferred, [&](std::size_t a, std::size_t b) {
     const std::uint64_t one = made.children[a].content;
     const std::uint64_t other = made.children[b].content;
     if (const auto oneRank = rankOf(one), otherRank = rankOf(other); oneRank != otherRank)
       return oneRank < otherRank;
-    const std::uint32_t oneCount = counts.of(one);
-    const std::uint32_t otherCount = counts.of(other);
-    return oneCount != otherCount ? oneCount > otherCount : one < other;
+    const std::uint64_t oneWorth = worthOf(made.children[a]);
+    const std::uint64_t otherWorth = worthOf(made.children[b]);
+    return oneWorth != otherWorth ? oneWorth > otherWorth : one < other;
   });
   return made;
 }
@@ -81,19 +95,57 @@ void visitPreferred(const Part& part, const Visit& visit) {
   for (const std::size_t child : part.preferred) visitPreferred(part.children[child], visit);
 }
 
+/// The texts with which a prompt and the next prompt begin, by OrderRules::kept.
+struct KeptBeginning {
+  std::vector<std::size_t> texts{};
+  std::vector<std::int64_t> sizes{};  ///< tokens of each text; 0 for texts before the children
+  std::int64_t tokens = 0;            ///< all of `sizes`
+
+  /// Returns the kept tokens at the beginning of an order.
+  std::int64_t tokensIn(std::span<const std::size_t> order) const {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < texts.size() && i < order.size() && order[i] == texts[i]; ++i)
+      found += sizes[i];
+    return found;
+  }
+};
+
+/// Adds the texts up to the first `kept` children of the first free part. Returns whether the free part was
+/// reached.
+bool addKept(const Part& part, std::size_t kept, KeptBeginning& beginning) {
+  const auto add = [&beginning](const Part& text, bool isChild) {
+    beginning.texts.push_back(text.text);
+    beginning.sizes.push_back(isChild ? static_cast<std::int64_t>(text.size) : 0);
+    beginning.tokens += beginning.sizes.back();
+  };
+  if (part.kind == PartKind::Text) add(part, false);
+  if (part.kind != PartKind::Free) {
+    return std::ranges::any_of(
+        part.preferred, [&](std::size_t child) { return addKept(part.children[child], kept, beginning); });
+  }
+  for (std::size_t i = 0; i < std::min(kept, part.preferred.size()); ++i)
+    visitPreferred(part.children[part.preferred[i]], [&add](const Part& text) { add(text, true); });
+  return true;
+}
+
 /// Depth-first search over the orders of a prompt. The search continues a beginning only while all its blocks
 /// are cached, because later texts cannot be cached otherwise.
 class OrderSearch {
  public:
-  OrderSearch(const Part& prompt, std::int64_t tokens, const CachedTokens& cached, const OrderRules& rules)
+  OrderSearch(const Part& prompt, std::int64_t tokens, const CachedTokens& cached, const OrderRules& rules,
+              const KeptBeginning& kept)
       : m_cached(cached),
         m_rules(rules),
+        m_kept(kept),
         m_all(tokens),
         m_isExact(freeChildren(prompt) <= rules.exactChildren) {
     m_open.push_back({.part = &prompt, .isUsed = std::vector<bool>(prompt.children.size())});
   }
 
-  void run() { advance(); }
+  void run() {
+    if (m_kept.tokens > 0) startWithPreferred();
+    advance();
+  }
 
   const std::vector<std::size_t>& best() const { return m_best; }
   /// Whether no order is better, up to a step.
@@ -107,22 +159,38 @@ class OrderSearch {
     std::size_t used = 0;
   };
 
-  /// Whether so many cached tokens are a step more than those of the best order so far.
-  bool isBetter(std::int64_t cached) const { return m_best.empty() || cached >= m_bestCached + m_rules.step; }
-  bool isOver() const { return !isBetter(m_all); }
+  /// Whether so many cached and kept tokens are a step more than those of the best order so far.
+  bool isBetter(std::int64_t worth) const { return m_best.empty() || worth >= m_bestWorth + m_rules.step; }
+  /// Whether an order with so many cached tokens can be better.
+  bool canBeBetter(std::int64_t cached) const { return isBetter(cached + m_kept.tokens); }
+  bool isOver() const { return !canBeBetter(m_all); }
+
+  /// The preferred order begins with all kept texts.
+  void startWithPreferred() {
+    std::vector<TokenId> tokens;
+    visitPreferred(*m_open.front().part, [&](const Part& text) {
+      m_best.push_back(text.text);
+      tokens.insert(tokens.end(), text.tokens.begin(), text.tokens.end());
+    });
+    tokens.pop_back();  // The last token of a prompt is always computed.
+    m_bestWorth = m_cached(tokens) + m_kept.tokens;
+  }
 
   /// Notes the current beginning, and completes the order with the preferred order of all other texts.
   void note(std::int64_t cached) {
-    if (!isBetter(cached)) return;
-    m_bestCached = cached;
-    m_best = m_texts;
+    if (!canBeBetter(cached)) return;
+    std::vector<std::size_t> order = m_texts;
     for (auto open = m_open.rbegin(); open != m_open.rend(); ++open) {
       for (const std::size_t child : open->part->preferred) {
         if (open->isUsed[child]) continue;
         visitPreferred(open->part->children[child],
-                       [this](const Part& text) { m_best.push_back(text.text); });
+                       [&order](const Part& text) { order.push_back(text.text); });
       }
     }
+    const std::int64_t worth = cached + m_kept.tokensIn(order);
+    if (!isBetter(worth)) return;
+    m_bestWorth = worth;
+    m_best = std::move(order);
   }
 
   /// Continues the current beginning in every possible way. The depth is at most the number of choices.
@@ -148,7 +216,7 @@ class OrderSearch {
     const std::size_t texts = m_texts.size();
     for (const std::size_t child : children) {
       if (isOver()) return;
-      if (!hits.empty() && hits[child] >= 0 && !isBetter(hits[child])) continue;
+      if (!hits.empty() && hits[child] >= 0 && !canBeBetter(hits[child])) continue;
       if (!m_isExact && m_tries >= m_rules.mostTries) {
         m_isCut = true;
         return note(hitsNow());
@@ -212,6 +280,7 @@ class OrderSearch {
 
   const CachedTokens& m_cached;
   const OrderRules& m_rules;
+  const KeptBeginning& m_kept;
   std::int64_t m_all;
   bool m_isExact;
   bool m_isCut = false;
@@ -219,7 +288,7 @@ class OrderSearch {
   std::vector<TokenId> m_tokens;     ///< the current beginning
   std::vector<std::size_t> m_texts;  ///< its texts
   std::vector<std::size_t> m_best;
-  std::int64_t m_bestCached = 0;  ///< of m_best, if there is one
+  std::int64_t m_bestWorth = 0;  ///< cached and kept tokens of m_best, if there is one
   std::size_t m_tries = 0;
 };
 
@@ -289,7 +358,9 @@ ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, co
     return tokens.empty() ? 0 : cached(tokens.first(tokens.size() - 1));
   };
   chosen.asWritten = hitsOf(written);
-  OrderSearch search(root, chosen.tokens, cached, rules);
+  KeptBeginning kept;
+  if (rules.kept > 0) addKept(root, rules.kept, kept);
+  OrderSearch search(root, chosen.tokens, cached, rules, kept);
   search.run();
   chosen.texts = search.best();
   std::vector<std::span<const TokenId>> texts(count);
@@ -297,10 +368,12 @@ ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, co
   std::vector<TokenId> sent;
   for (const std::size_t text : chosen.texts) sent.insert(sent.end(), texts[text].begin(), texts[text].end());
   chosen.cached = hitsOf(sent);
-  // The chosen order can have fewer hits only within a step, or if the search was cut.
-  if (chosen.cached + rules.step <= chosen.asWritten || chosen.texts.size() != count) {
-    chosen.texts.resize(count);
-    std::iota(chosen.texts.begin(), chosen.texts.end(), std::size_t{0});
+  // Without kept texts, the chosen order can have fewer hits only within a step, or if the search was cut.
+  std::vector<std::size_t> asWritten(count);
+  std::iota(asWritten.begin(), asWritten.end(), std::size_t{0});
+  const std::int64_t worth = chosen.cached + kept.tokensIn(chosen.texts);
+  if (worth + rules.step <= chosen.asWritten + kept.tokensIn(asWritten) || chosen.texts.size() != count) {
+    chosen.texts = std::move(asWritten);
     chosen.cached = chosen.asWritten;
   }
   chosen.isExact = search.isSettled();
@@ -310,7 +383,7 @@ ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, co
 
 namespace {
 
-/// A prompt of a plan, with the children that are not placed yet.
+/// A prompt of a plan, with the contents of the children that are not placed yet, sorted.
 struct Planned {
   std::size_t prompt = 0;
   std::vector<std::uint64_t> left;
@@ -356,7 +429,17 @@ class SendingPlanner {
       std::ranges::sort(planned.left);
       byBeginning[std::move(beginning)].push_back(std::move(planned));
     }
-    for (auto& [beginning, group] : byBeginning) place(std::move(group));
+    m_plan.kept.resize(prompts.size());
+    for (auto& [beginning, group] : byBeginning) {
+      const std::size_t placed = m_plan.order.size();
+      place(std::move(group));
+      for (std::size_t i = placed + 1; i < m_plan.order.size(); ++i) {
+        const std::vector<std::uint64_t>& one = m_plan.first[m_plan.order[i - 1]];
+        const std::vector<std::uint64_t>& next = m_plan.first[m_plan.order[i]];
+        m_plan.kept[m_plan.order[i - 1]] =
+            static_cast<std::size_t>(std::ranges::mismatch(one, next).in1 - one.begin());
+      }
+    }
     return std::move(m_plan);
   }
 
@@ -367,8 +450,103 @@ class SendingPlanner {
     std::size_t saved = 0;  ///< tokens that these prompts save if they begin with the children
   };
 
+  /// Prompts that begin with their common children.
+  struct Group {
+    std::vector<std::uint64_t> common;             ///< sorted
+    std::optional<std::size_t> prompt;             ///< of a group of one
+    std::pair<std::size_t, std::size_t> joined{};  ///< the groups of a larger group
+    bool isJoined = false;                         ///< is a part of a larger group
+  };
+
+  std::size_t tokensOf(const std::vector<std::uint64_t>& contents) const {
+    std::size_t tokens = 0;
+    for (const std::uint64_t content : contents) tokens += m_tokens.at(content);
+    return tokens;
+  }
+
+  /// Joins the two groups whose common children have the most tokens, until no groups have a common child.
+  void join(std::vector<Planned> prompts) {
+    std::vector<Group> groups;
+    // Saved tokens, and both groups. Among equal savings, the pair with the first groups comes first.
+    using Pair = std::tuple<std::size_t, std::size_t, std::size_t>;
+    const auto isLater = [](const Pair& one, const Pair& other) {
+      const auto& [oneSaved, oneFirst, oneSecond] = one;
+      const auto& [otherSaved, otherFirst, otherSecond] = other;
+      return std::tie(oneSaved, otherFirst, otherSecond) < std::tie(otherSaved, oneFirst, oneSecond);
+    };
+    std::priority_queue<Pair, std::vector<Pair>, decltype(isLater)> pairs(isLater);
+    const auto add = [&](Group added) {
+      for (std::size_t other = 0; other < groups.size(); ++other) {
+        if (groups[other].isJoined) continue;
+        const std::size_t saved = tokensOf(inBoth(groups[other].common, added.common));
+        if (saved > 0) pairs.emplace(saved, other, groups.size());
+      }
+      groups.push_back(std::move(added));
+    };
+    for (Planned& planned : prompts) add({.common = std::move(planned.left), .prompt = planned.prompt});
+    while (!pairs.empty()) {
+      const auto [saved, one, other] = pairs.top();
+      pairs.pop();
+      if (groups[one].isJoined || groups[other].isJoined) continue;
+      groups[one].isJoined = true;
+      groups[other].isJoined = true;
+      add({.common = inBoth(groups[one].common, groups[other].common),
+           .prompt = std::nullopt,
+           .joined = {one, other}});
+    }
+    // Groups follow each other in the order of their first prompts.
+    std::vector<std::pair<std::size_t, std::size_t>> whole;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (!groups[i].isJoined) whole.emplace_back(firstPromptOf(groups, i), i);
+    std::ranges::sort(whole);
+    for (const auto& [first, group] : whole) send(groups, group, {});
+  }
+
+  static std::vector<std::uint64_t> inBoth(const std::vector<std::uint64_t>& one,
+                                           const std::vector<std::uint64_t>& other) {
+    std::vector<std::uint64_t> both;
+    std::ranges::set_intersection(one, other, std::back_inserter(both));
+    return both;
+  }
+
+  static std::size_t firstPromptOf(const std::vector<Group>& groups, std::size_t group) {
+    std::size_t first = std::numeric_limits<std::size_t>::max();
+    for (std::vector<std::size_t> open{group}; !open.empty();) {
+      const Group& next = groups[open.back()];
+      open.pop_back();
+      if (next.prompt) {
+        first = std::min(first, *next.prompt);
+      } else {
+        open.push_back(next.joined.first);
+        open.push_back(next.joined.second);
+      }
+    }
+    return first;
+  }
+
+  /// Appends the prompts of a group that begin with `placed`, which has the children of the larger groups.
+  void send(const std::vector<Group>& groups, std::size_t group, std::vector<std::uint64_t> placed) {
+    const Group& sent = groups[group];
+    if (sent.prompt) {
+      m_plan.order.push_back(*sent.prompt);
+      std::ranges::copy(placed, std::back_inserter(m_plan.first[*sent.prompt]));
+      return;
+    }
+    std::vector<std::uint64_t> before = placed;
+    std::ranges::sort(before);
+    std::vector<std::uint64_t> added;
+    std::ranges::set_difference(sent.common, before, std::back_inserter(added));
+    std::ranges::stable_sort(added, std::ranges::greater(),
+                             [this](std::uint64_t content) { return m_tokens.at(content); });
+    placed.insert(placed.end(), added.begin(), added.end());
+    send(groups, sent.joined.first, placed);
+    send(groups, sent.joined.second, std::move(placed));
+  }
+
+  /// Appends prompts. The plan of many prompts takes much time. Many prompts are therefore divided first.
   void place(std::vector<Planned> group) {
     while (!group.empty()) {
+      if (group.size() <= kMostJoined) return join(std::move(group));
       const Shared shared = sharedMost(group);
       std::vector<Planned> with;
       std::vector<Planned> without;
@@ -416,14 +594,11 @@ class SendingPlanner {
       std::vector<std::uint64_t> common = own.front()->left;
       for (const Planned* const planned : own) {
         if (planned == own.front()) continue;
-        std::vector<std::uint64_t> both;
-        std::ranges::set_intersection(common, planned->left, std::back_inserter(both));
         visited += common.size() + planned->left.size();
-        common = std::move(both);
+        common = inBoth(common, planned->left);
         if (common.size() == 1) break;
       }
-      std::size_t tokens = 0;
-      for (const std::uint64_t each : common) tokens += m_tokens.at(each);
+      const std::size_t tokens = tokensOf(common);
       if ((own.size() - 1) * tokens > best.saved)
         best = {.children = std::move(common), .saved = (own.size() - 1) * tokens};
       if (visited > kMostVisited) break;
@@ -434,6 +609,8 @@ class SendingPlanner {
   /// The least tokens that a child saves by itself, as a share of the most: 3/5 is the best of seven shares
   /// on Zipf's law, MTRAG, and judges over parts of the same drafts.
   static constexpr std::pair<std::size_t, std::size_t> kLeastShare{3, 5};
+  /// Max number of prompts that are joined without a division.
+  static constexpr std::size_t kMostJoined = 1024;
   /// Max number of children that a search for shared children compares, so that plans of many prompts stay
   /// fast.
   static constexpr std::size_t kMostVisited = std::size_t{1} << 18U;

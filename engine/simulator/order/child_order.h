@@ -6,7 +6,7 @@
 // The rules, in this order:
 //
 // 1. The prompt has the max number of cached tokens now.
-// 2. Children of many prompts come first. Later prompts then share a longer beginning.
+// 2. Long children of many prompts come first. Later prompts then probably share a longer beginning.
 // 3. Other children have a fixed order. Equal sets of children then have equal prompts.
 //
 // The children of `seq` and `cross` keep their places.
@@ -73,6 +73,9 @@ struct OrderRules {
   std::size_t mostTries = 2000;
   /// Contents of children that come first among orders with equal hits, in this order.
   std::vector<std::uint64_t> first{};
+  /// The next prompt begins with this number of contents of `first`, too. Their tokens count as cached in an
+  /// order that begins with them, because the next prompt then finds them.
+  std::size_t kept = 0;
 };
 
 struct ChosenOrder {
@@ -98,11 +101,13 @@ struct SendingPlan {
   std::vector<std::size_t> order;  ///< the indices of all prompts, in sending order.
   /// OrderRules::first for each prompt.
   std::vector<std::vector<std::uint64_t>> first;
+  /// OrderRules::kept for each prompt.
+  std::vector<std::size_t> kept;
 };
 
 /// Plans prompts so that prompts with a common beginning follow each other. The plan concerns the first free
-/// part of each prompt. The function repeatedly takes the children that together save the max number of
-/// tokens. The prompts with all of these children begin with them, and are planned in the same way.
+/// part of each prompt. The function repeatedly joins the two groups of prompts whose common children have
+/// the max number of tokens. The prompts of a group begin with its common children, and follow each other.
 SendingPlan planSending(const std::vector<PromptPart>& prompts);
 
 }  // namespace spanscope::simulator

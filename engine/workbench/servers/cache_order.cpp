@@ -68,6 +68,11 @@ class PartMaker {
   std::size_t m_next = 0;  ///< the next group
 };
 
+/// Whether a plus has several orders.
+bool hasOrders(const PlusGroup& group) {
+  return group.bounds.size() > 2;
+}
+
 /// Returns the place of each message.
 std::vector<std::size_t> placesOf(const std::vector<std::size_t>& messages) {
   std::vector<std::size_t> placeOf(messages.size());
@@ -167,6 +172,7 @@ std::vector<remote::OrderNote> orderNotes(const ChatRequest& request,
   std::size_t end = 0;  ///< of the last outer group
   for (std::size_t i = 0; i < request.groups.size(); ++i) {
     const PlusGroup& group = request.groups[i];
+    if (!hasOrders(group)) continue;
     if (group.bounds.front() < end) continue;  // an inner group
     end = group.bounds.back();
     const std::vector<std::size_t> sent = childrenOf(group, placeOf);
@@ -269,7 +275,7 @@ std::vector<std::size_t> CacheOrderer::expect(const std::string& server,
   simulator::SendingPlan plan = simulator::planSending(prompts);
   Plan planned = *m_plan;
   for (std::size_t i = 0; i < prompts.size(); ++i)
-    planned[simulator::contentOf(prompts[i])] = std::move(plan.first[i]);
+    planned[simulator::contentOf(prompts[i])] = {.first = std::move(plan.first[i]), .kept = plan.kept[i]};
   m_plan = std::make_shared<const Plan>(std::move(planned));
   return std::move(plan.order);
 }
@@ -278,12 +284,13 @@ std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server
                                                        const remote::ServerFacts& facts,
                                                        exports::ChatRequest& request,
                                                        bool hasOrderNote) const {
-  if (request.groups.empty()) return std::nullopt;
+  // A plus with one child is only a part of plans, which put equal children of several prompts first.
+  if (std::ranges::none_of(request.groups, hasOrders)) return std::nullopt;
   try {
     const PromptPart prompt = promptPart(request, *m_tokenizer, m_chat);
-    const auto first = m_plan->find(simulator::contentOf(prompt));
+    const auto planned = m_plan->find(simulator::contentOf(prompt));
     const std::optional<simulator::ChosenOrder> chosen = m_simulators->order(
-        server, facts, prompt, first == m_plan->end() ? std::vector<std::uint64_t>() : first->second);
+        server, facts, prompt, planned == m_plan->end() ? PlannedOrder() : planned->second);
     return chosen ? putInOrder(request, *chosen, hasOrderNote, *m_tokenizer, m_chat) : std::nullopt;
   } catch (const Failure&) {
     return std::nullopt;  // The request is sent as written.

@@ -84,7 +84,7 @@ class CacheOrderer {
                                   const std::vector<exports::ChatRequest>& requests);
 
   /// The planned orders of prompts, by content.
-  using Plan = std::map<std::uint64_t, std::vector<std::uint64_t>>;
+  using Plan = std::map<std::uint64_t, PlannedOrder>;
   /// The plan from all calls of expect(). Another orderer with the same simulators can use the plan.
   const std::shared_ptr<const Plan>& plan() const { return m_plan; }
   void use(std::shared_ptr<const Plan> plan) { m_plan = std::move(plan); }

@@ -130,6 +130,9 @@ OrderReuse OrderComparison::serve(const plan::Plan& plan, const text::Tokenizer&
     appendTexts(parts[index], texts);
     simulator::OrderRules rules = orderRules(*m_best);
     rules.first = sending.first[index];
+    // Steps that wait for answers can come between two planned prompts.
+    if (place + 1 < indices.size() && ranks[indices[place + 1]] == ranks[index] + 1)
+      rules.kept = sending.kept[index];
     const simulator::ChosenOrder chosen =
         simulator::chooseOrder(parts[index], m_best->cachedBeginnings(), m_counts, rules);
     std::vector<TokenId> tokens = joined(texts, chosen.texts);

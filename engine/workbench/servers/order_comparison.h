@@ -34,7 +34,7 @@ struct OrderReuse {
   bool isExact = true;                ///< false: a better order may exist
   std::vector<std::string> orders{};  ///< for each request, the children in sent order; empty: no choice.
   std::vector<remote::SentChildren> sent{};  ///< the same children, with their nodes
-  MessageOrders messages{};           ///< the best order of each step with a choice
+  MessageOrders messages{};                  ///< the best order of each step with a choice
   std::int64_t bestPrompt() const { return prompt + noteTokens; }
   OrderReuse& operator+=(const OrderReuse& other);
   bool operator==(const OrderReuse&) const = default;

@@ -684,7 +684,7 @@ ServerSimulators::Known* ServerSimulators::known(const std::string& server,
 std::optional<simulator::ChosenOrder> ServerSimulators::order(const std::string& server,
                                                               const remote::ServerFacts& facts,
                                                               const simulator::PromptPart& prompt,
-                                                              std::vector<std::uint64_t> first) {
+                                                              PlannedOrder planned) {
   const std::lock_guard lock(m_mutex);
   Known* const own = known(server, facts);
   if (own == nullptr) return std::nullopt;
@@ -706,7 +706,8 @@ std::optional<simulator::ChosenOrder> ServerSimulators::order(const std::string&
     cached = (later == nullptr ? *own->simulator : *later).cachedBeginnings();
   }
   simulator::OrderRules rules = orderRules(*own->simulator);
-  rules.first = std::move(first);
+  rules.first = std::move(planned.first);
+  rules.kept = planned.kept;
   return simulator::chooseOrder(prompt, cached, m_counts[server], rules);
 }
 

@@ -85,6 +85,12 @@ struct ServerHistory {
 /// Empty: not reported.
 std::string simulatorTitle(const simulator::Server& server, const std::string& version);
 
+/// The place of the children of a prompt in a simulator::SendingPlan.
+struct PlannedOrder {
+  std::vector<std::uint64_t> first{};  ///< OrderRules::first
+  std::size_t kept = 0;                ///< OrderRules::kept
+};
+
 /// A simulator knows all requests of this program to its server. A simulator does not know requests of other
 /// programs. Any thread may call the functions.
 class ServerSimulators {
@@ -102,10 +108,9 @@ class ServerSimulators {
                            std::vector<TokenId> prompt);
   /// Chooses the order of a prompt for the present cache of a server. A kind of server without a simulator
   /// counts as a tree of all prompts, without evictions. Nothing: the server has no prefix caching, or
-  /// reports that prefix caching is off. `first`: as OrderRules::first.
+  /// reports that prefix caching is off.
   std::optional<simulator::ChosenOrder> order(const std::string& server, const remote::ServerFacts& facts,
-                                              const simulator::PromptPart& prompt,
-                                              std::vector<std::uint64_t> first = {});
+                                              const simulator::PromptPart& prompt, PlannedOrder planned = {});
   /// Counts the parts of prompts that the server will get. Parts of many prompts come first in later orders.
   void expect(const std::string& server, const std::vector<simulator::PromptPart>& prompts);
   /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another

@@ -215,7 +215,10 @@ Totals sent(const Server& server, std::int64_t room, Sending sending) {
     if (sending != Sending::Written) {
       if (sending == Sending::Ordered) counts.add(prompt);
       OrderRules rules{.block = simulator->shape().blockSize, .step = 16};
-      if (sending == Sending::Batch) rules.first = plan.first[request];
+      if (sending == Sending::Batch) {
+        rules.first = plan.first[request];
+        rules.kept = plan.kept[request];
+      }
       const ChosenOrder chosen = chooseOrder(prompt, simulator->cachedBeginnings(), counts, rules);
       order = chosen.texts;
       totals.predicted += chosen.cached;
@@ -399,6 +402,68 @@ class TestChildOrder : public QObject {
       QCOMPARE(first, wanted);
     }
     QCOMPARE(plan.first[2], contentsOf({1}));
+  }
+
+  /// A later prompt with some of the children then probably finds more tokens.
+  void longChildrenComeFirst() {
+    const PromptPart prompt =
+        group(PartKind::Free, {text(Tokens(10, 1)), text(Tokens(40, 2)), text(Tokens(20, 3))});
+    PartCounts counts;
+    const CachedTokens nothing = [](std::span<const TokenId>) { return std::int64_t{0}; };
+    QCOMPARE(chooseOrder(prompt, nothing, counts, {}).texts, (std::vector<std::size_t>{1, 2, 0}));
+    // Three earlier prompts with the first child count more than its length.
+    for (int i = 0; i < 3; ++i) counts.add(group(PartKind::Free, {text(Tokens(10, 1)), text(Tokens(5, 9))}));
+    QCOMPARE(chooseOrder(prompt, nothing, counts, {}).texts, (std::vector<std::size_t>{0, 1, 2}));
+  }
+
+  /// Judges of a group read eight, six and four of the same drafts, of any lengths.
+  void nestedPromptsShareTheirBeginnings() {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      Numbers numbers(seed);
+      std::vector<PromptPart> prompts;
+      std::vector<std::vector<std::uint64_t>> shared;  // by prompt: the four drafts of its group
+      for (TokenId judges = 0; judges < 5; ++judges) {
+        std::vector<PromptPart> drafts;
+        for (TokenId draft = 0; draft < 8; ++draft)
+          drafts.push_back(text(Tokens(30 + numbers.below(80), 1 + 8 * judges + draft)));
+        std::vector<std::uint64_t> four;
+        for (std::size_t i = 0; i < 4; ++i) four.push_back(contentOf(drafts[i]));
+        std::ranges::sort(four);
+        for (const std::size_t count : {8, 6, 4}) {
+          std::vector<PromptPart> read(drafts.begin(), drafts.begin() + static_cast<std::ptrdiff_t>(count));
+          for (std::size_t i = read.size(); i > 1; --i) std::swap(read[i - 1], read[numbers.below(i)]);
+          prompts.push_back(group(PartKind::Free, std::move(read)));
+          shared.push_back(four);
+        }
+      }
+      const SendingPlan plan = planSending(prompts);
+      for (std::size_t place = 0; place < plan.order.size(); ++place) {
+        const std::size_t prompt = plan.order[place];
+        QCOMPARE(plan.order[place / 3 * 3] / 3, prompt / 3);  // the judges of a group follow each other
+        std::vector<std::uint64_t> first = plan.first[prompt];
+        QVERIFY(first.size() >= 4);
+        first.resize(4);
+        std::ranges::sort(first);
+        QCOMPARE(first, shared[prompt]);
+        QCOMPARE(plan.kept[prompt] >= 4, place % 3 != 2);
+      }
+    }
+  }
+
+  /// A chance hit of few tokens must not cost the next prompt its beginning.
+  void keptChildrenStayFirst() {
+    const PromptPart prompt =
+        group(PartKind::Free, {text(Tokens(20, 7)), text(Tokens(40, 1)), text(Tokens(40, 2))});
+    const CachedTokens cached = [](std::span<const TokenId> beginning) {
+      return std::int64_t{!beginning.empty() && beginning.front() == 7 ? 16 : 0};
+    };
+    const std::vector<std::uint64_t> first{contentOf(prompt.children[1]), contentOf(prompt.children[2])};
+    OrderRules rules{.block = 16, .step = 16, .first = first};
+    QCOMPARE(chooseOrder(prompt, cached, {}, rules).texts.front(), std::size_t{0});
+    rules.kept = 2;
+    const ChosenOrder kept = chooseOrder(prompt, cached, {}, rules);
+    QCOMPARE(kept.texts, (std::vector<std::size_t>{1, 2, 0}));
+    QCOMPARE(kept.cached, std::int64_t{0});
   }
 
   void requestsWithOneBeginningFollowEachOther() {
