@@ -50,6 +50,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_predictions.clear();
   m_simulators.reset();  // the results belong to the other document
   m_counted.reset();
+  m_countedDocument.reset();
   m_promptTokens.clear();
   if (m_model != nullptr) {
     connect(m_model, &DocumentModel::changed, this, [this] { takeDocument(m_model->snapshot()); });
@@ -432,15 +433,18 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
 }
 
 void CanvasCore::takePrediction() {
-  const bool isKnown = m_input && m_input->prediction.newest && m_input->prediction.newest->isKnown();
-  if (isKnown && m_counted != m_input->prediction.newest) {
-    m_counted = m_input->prediction.newest;
-    m_promptTokens = promptTokens(*m_counted, *m_document);
+  std::shared_ptr<const DocumentPrediction> counted;
+  if (m_input)
+    counted = m_input->prediction.counted ? m_input->prediction.counted : m_input->prediction.newest;
+  if (counted && counted->isKnown() && !m_input->prediction.isPending && m_counted != counted) {
+    m_counted = std::move(counted);
+    m_countedDocument = m_input->document;
+    m_promptTokens = promptTokens(*m_counted, *m_countedDocument);
     updateStatuses();
   }
   std::shared_ptr<const DocumentPrediction> shown;
   const bool isOfServers = !namedServers(*m_document).empty();
-  if (m_predictionsShown && m_input && m_input->prediction.newest &&
+  if (m_predictionsShown && m_input && m_input->prediction.isOnCards && m_input->prediction.newest &&
       (isOfServers || m_input->prediction.newest->isKnown()) && m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
@@ -483,7 +487,10 @@ void CanvasCore::countFromPrediction(NodeStatuses& statuses) const {
   for (auto& [id, status] : statuses) {
     if (status.fromTrace || status.tokens < 0) continue;
     const auto counted = m_promptTokens.find(id);
-    if (counted != m_promptTokens.end()) status.tokens = counted->second;
+    if (counted == m_promptTokens.end()) continue;
+    // An edited text has other tokens until the next prediction.
+    const document::DocumentNode* const then = m_countedDocument->find(id);
+    if (then != nullptr && then->own == m_document->at(id).own) status.tokens = counted->second;
   }
 }
 

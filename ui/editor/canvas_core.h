@@ -162,8 +162,9 @@ class CanvasCore : public QObject {
   std::shared_ptr<const document::Document> m_statusDocument;  ///< the document of m_statuses
   std::shared_ptr<const DocumentPrediction> m_prediction;      ///< the prediction that m_predictions shows
   NodePredictions m_predictions;
-  std::shared_ptr<const DocumentPrediction> m_counted;      ///< the prediction that m_promptTokens shows
-  std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next prompt
+  std::shared_ptr<const DocumentPrediction> m_counted;          ///< the prediction that m_promptTokens shows
+  std::shared_ptr<const document::Document> m_countedDocument;  ///< the document of that prediction
+  std::map<document::NodeId, std::int64_t> m_promptTokens;      ///< by text: its tokens in the next prompt
   bool m_predictionsShown = true;
   std::shared_ptr<const KnownServers> m_servers;
   std::unique_ptr<SimulatorAsker> m_simulators;  ///< null: the document had no server yet

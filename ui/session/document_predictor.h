@@ -75,6 +75,11 @@ struct PredictionState {
   std::shared_ptr<const DocumentPrediction> before{};
   bool isPending = false;   ///< `newest` is out of date, and a new prediction is being made
   bool isWithheld = false;  ///< a question of a lesson waits for an answer that the prediction contains
+  /// Whether node cards show the prediction. In a lesson, the cards would contain answers to later questions.
+  bool isOnCards = true;
+  /// The prediction whose token counts of texts are valid for the document, also if the rest is withheld.
+  /// Null: not known yet.
+  std::shared_ptr<const DocumentPrediction> counted{};
   bool operator==(const PredictionState&) const = default;
 };
 

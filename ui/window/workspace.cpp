@@ -552,7 +552,10 @@ void Workspace::showPrediction() {
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_predictions.watch(tab, canRun ? m_input.document : nullptr,
                       canRun ? documentPath().value_or(QString()) : QString());
-  m_input.prediction = m_hidesPrediction ? PredictionState{.isWithheld = true} : m_predictions.state(tab);
+  const PredictionState state = m_predictions.state(tab);
+  m_input.prediction = m_hidesPrediction ? PredictionState{.isWithheld = true} : state;
+  m_input.prediction.counted = state.isPending ? nullptr : state.newest;
+  m_input.prediction.isOnCards = !m_aside;
 }
 
 }  // namespace spanscope::ui

@@ -224,6 +224,35 @@ class TestNodePrediction : public QObject {
     }
   }
 
+  /// A lesson withholds the prediction, but not the counts. An edited text does not keep its old count.
+  void textsAreCountedWithoutAPrediction() {
+    test::QueryRecorder recorder;
+    DocumentModel model(m_rag);
+    CanvasCore core;
+    core.setModel(&model);
+    ViewInput input;
+    input.document = model.snapshot();
+    input.trace = std::make_shared<const TraceStore>();
+    input.tokenizer = recorder.input(true).tokenizer;
+    const NodeId question = nodeAtPath(m_rag, "/g/input/cross/2");
+    core.setInput(input);
+    const std::int64_t ofText = core.statusOf(question).tokens;
+    input.prediction = {.isWithheld = true, .counted = recorder.predict(m_rag)};
+    core.setInput(input);
+    const std::int64_t ofPrompt = core.statusOf(question).tokens;
+    QVERIFY(ofPrompt > ofText);
+    QVERIFY(core.predictionOf(question) == nullptr);
+    model.change(QStringLiteral("edit"), [question](Document& document) {
+      query::Node node = document.at(question).own;
+      *query::textOf(node) = "Who?";
+      document::setOwn(document, question, std::move(node));
+    });
+    input.document = model.snapshot();
+    input.prediction = {.isWithheld = true};
+    core.setInput(input);
+    QVERIFY(core.statusOf(question).tokens < ofText);
+  }
+
   void boundsHoldARunWithAnswers() {
     const Document judge = test::exampleDocument("judge-4.json");
     const NodePredictions said = nodePredictions(*m_recorder->predict(judge), judge);
