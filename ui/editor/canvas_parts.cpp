@@ -283,9 +283,20 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_fitPending = true;
   // Before its first display, the canvas has no size. Without a limit it would draw all nodes of a large
   // document, and stack them later.
-  if (!m_canvas.isVisible()) m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
+  if (!m_canvas.isVisible()) giveRoom();
   m_core.setModel(model);
   updateGreeting();
+}
+
+void CanvasParts::giveRoom() {
+  // If the width limits the zoom, smaller cards have room in the height.
+  const QRectF content = m_scene.contentRect();
+  const double byWidth =
+      content.isEmpty()
+          ? kReadableZoom
+          : std::max(kTextZoom, m_view->fittingZoom({content.topLeft(), QSizeF(content.width(), 1)}));
+  m_core.setRoom(m_view->heightAt(std::min(kReadableZoom, byWidth)),
+                 m_view->heightAt(std::min(kLeastFitZoom, byWidth)));
 }
 
 void CanvasParts::fitWhenReady() {
@@ -295,6 +306,7 @@ void CanvasParts::fitWhenReady() {
 }
 
 void CanvasParts::fitReadable(bool grew) {
+  giveRoom();
   const QRectF content = m_scene.contentRect();
   m_keepsFit = true;
   // An edit does not shrink readable cards to signs.
@@ -421,7 +433,7 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
       const QRectF focus = focusRect();
       const bool wasSeen = m_view->visibleRect().intersects(focus);
       layOutOverlays();
-      m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
+      giveRoom();
       fitWhenReady();
       if (m_keepsFit && m_core.document().size() > 0) {
         fitReadable();

@@ -59,6 +59,8 @@ class CanvasParts : public QObject {
   void addDocuments(const std::vector<TextFile>& files);
   /// Fits everything into the view as soon as there are nodes and the view has a size.
   void fitWhenReady();
+  /// Gives the core the height in which all nodes can be drawn without stacks.
+  void giveRoom();
 
  Q_SIGNALS:
   void editWanted(document::NodeId node);

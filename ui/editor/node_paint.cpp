@@ -133,7 +133,7 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   if (plan.hasModel) drawLine(painter, texts.modelLine, kCardLeft, 26, style.textSecond);
   const QRectF box = plan.answer;
   const bool failed = status.phase == NodePhase::Failed && !look.isFrozen();
-  if (!texts.body.empty() || texts.state.width > 0) {
+  if (!texts.body.empty() || (plan.hasState && texts.state.width > 0)) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(failed ? style.errorFill : style.canvas);
     painter.drawRoundedRect(box, 4, 4);
@@ -293,10 +293,11 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
       height / 2 - 20 - promise / 2 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
   // Lines are in the middle. A line beside an input moves to the right, as far as there is room.
   const auto drawCentered = [&](const TextLine& line, double top, const QColor& ink) {
-    constexpr double kAir = 5;
+    constexpr double kAir = 3;
+    constexpr double kToEdge = 2;
     const double left = middle - line.width / 2;
     const double wanted = std::max(left, takenByInputs(look, texts, top + kCardLine / 2) + kAir);
-    drawLine(painter, line, std::min(wanted, std::max(left, 2 * middle - line.width - kAir)), top, ink);
+    drawLine(painter, line, std::min(wanted, std::max(left, 2 * middle - line.width - kToEdge)), top, ink);
   };
   paintIcon(painter, look.op, middle - 8, y, style.text);
   y += kPillTop;
@@ -518,8 +519,9 @@ void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style
     painter.setTransform(before);
     return;
   }
-  // The number of a document has room beside the sign.
-  const QString number = look.identity.section(QLatin1Char(' '), -1);
+  // The number of a document, or the size of a stack, has room beside the sign.
+  const QString number = look.stacked > 0 ? QStringLiteral("×%1").arg(look.stacked)
+                                          : look.identity.section(QLatin1Char(' '), -1);
   constexpr double kSmallSign = 12;
   if (!number.isEmpty() && onScreen.height() >= kWords + 2 &&
       metrics.horizontalAdvance(number) + kSmallSign + 2 <= onScreen.width() - 2 * kBeside) {
