@@ -500,7 +500,40 @@ std::vector<lesson::Target> LessonCourse::spokenOf() const {
   return found;
 }
 
-std::optional<Selection> LessonCourse::selectionFor(const lesson::Target& target) const {
+lesson::Target LessonCourse::afterSwaps(lesson::Target target) const {
+  if (target.kind != lesson::Target::Kind::Node) return target;
+  const std::vector<lesson::Block>& blocks = lesson().steps[m_at].blocks;
+  const std::size_t done = m_at < m_step ? blocks.size() : std::min(m_block, blocks.size());
+  const auto names = [&](std::size_t index) {
+    const auto* question = std::get_if<Question>(&blocks[index]);
+    const lesson::Prose* prose =
+        question != nullptr ? &question->text : std::get_if<lesson::Prose>(&blocks[index]);
+    return prose != nullptr &&
+           std::ranges::any_of(prose->links, [&](const auto& link) { return link.value == target; });
+  };
+  std::size_t last = blocks.size();  // the last block that names the target
+  for (std::size_t i = 0; i < readable(); ++i)
+    if (names(i)) last = i;
+  for (std::size_t i = last; i < done; ++i) {
+    const auto* list = std::get_if<ActionList>(&blocks[i]);
+    if (list == nullptr) continue;
+    for (const Action& action : list->actions) {
+      if (action.kind != lesson::ActionKind::Swap || action.arguments.size() != 2) continue;
+      const auto* first = std::get_if<lesson::Target>(&action.arguments[0].value);
+      const auto* second = std::get_if<lesson::Target>(&action.arguments[1].value);
+      if (first == nullptr || second == nullptr) continue;
+      for (const auto& [from, to] : {std::pair(first, second), std::pair(second, first)}) {
+        if (target.node != from->node && !target.node.starts_with(from->node + "/")) continue;
+        target.node.replace(0, from->node.size(), to->node);
+        break;
+      }
+    }
+  }
+  return target;
+}
+
+std::optional<Selection> LessonCourse::selectionFor(const lesson::Target& named) const {
+  const lesson::Target target = afterSwaps(named);
   const State& state = stateInView();
   if (m_isBusy || !m_begun || !state.desk->hasDocument()) return std::nullopt;
   const metrics::RunFacts* run = state.runs == 0 ? nullptr : &m_facts[state.runs - 1];

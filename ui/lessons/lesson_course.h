@@ -117,7 +117,8 @@ class LessonCourse : public QObject {
   /// target is in the list once.
   std::vector<lesson::Target> spokenOf() const;
   /// Returns the selection of a target in the document and run of the current step. Nothing: the target does
-  /// not exist there.
+  /// not exist there. A text before a swap means the nodes as they were. Its targets have the new places of
+  /// these nodes.
   std::optional<Selection> selectionFor(const lesson::Target& target) const;
   /// Selects a target of the text. The state of the step does not change.
   void point(const lesson::Target& target);
@@ -154,6 +155,8 @@ class LessonCourse : public QObject {
   void changed();  ///< step, texts, answers or problem
 
  private:
+  /// The target with the node's place after the swaps that follow its last link in the current step.
+  lesson::Target afterSwaps(lesson::Target target) const;
   /// The state of the lesson at a place.
   struct State {
     std::shared_ptr<const lesson::LessonState> desk;

@@ -286,6 +286,11 @@ class TestLessonReader : public LessonWindow {
     perform("node.move-up");
     QTRY_VERIFY(course().tasks().empty());
     QVERIFY(course().waiting().has_value());
+    // The text was written before the swap, so its link still means the same document.
+    const auto same =
+        course().selectionFor({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/1/plus/1"});
+    QVERIFY(same.has_value());
+    QCOMPARE(same->currentNode(), second->currentNode());
     QVERIFY(goTo(8));
   }
 
