@@ -17,6 +17,7 @@
 #include <QMimeData>
 #include <QPainter>
 #include <QSortFilterProxyModel>
+#include <QStyle>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
@@ -218,7 +219,9 @@ void AddView::layOutRows() {
   if (delegate->layOut(*m_found->sourceModel(), m_operators->viewport()->width()))
     m_operators->doItemsLayout();
   m_operators->setMaximumHeight(m_found->sourceModel()->rowCount() * delegate->rowHeight() + 4);
-  const int besides = m_operators->width() - m_operators->viewport()->width();  // frame and scroll bar
+  // With a scroll bar, so that the width does not depend on the height.
+  const int besides = 2 * m_operators->frameWidth() +
+                      m_operators->style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, m_operators);
   m_operators->setMinimumWidth(delegate->leastWidth(*m_found->sourceModel()) + besides);
 }
 

@@ -266,13 +266,17 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   painter.setRenderHint(QPainter::Antialiasing);
   painter.fillPath(tip, ink);
   painter.restore();
-  const QString text =
-      metricPhrase("first-missing-block", QString::number(m_table->rows[row].cells[index].facts.number));
+  const QString number = QString::number(m_table->rows[row].cells[index].facts.number);
   const QFontMetrics metrics(theme().monoFont());
   // The labels of the rows stay at the left edge of the view.
   const int begin = visible.left();
-  const auto [left, width] = roomBeside(x - begin, kTip, metrics.horizontalAdvance(text) + 1,
-                                        std::min(contentSize().width(), visible.right()) - begin);
+  QString text = metricPhrase("first-missing-block", number);
+  const auto beside = [&] {
+    return roomBeside(x - begin, kTip, metrics.horizontalAdvance(text) + 1, visible.width());
+  };
+  // Without room for the words, the triangle and the number stay.
+  if (beside().second < metrics.horizontalAdvance(text)) text = number;
+  const auto [left, width] = beside();
   const QRect place(begin + left, cell.bottom() + 2, width, 16);
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, width));

@@ -82,7 +82,7 @@ void AnswerTokens::paintItems(QPainter& painter, const std::vector<QRect>& place
     const AnswerTile& own = m_content.tiles[i];
     const QRect tile(place.left(), place.top() + kMark, place.width(), kTile);
     const QRect bar(place.left(), tile.bottom() + 3, place.width(), kBar);
-    if (place.top() != line) {
+    if (place.top() != line && !m_content.top.isEmpty()) {
       line = place.top();
       painter.setFont(theme().smallFont());
       painter.setPen(theme().color(Role::TextThird));

@@ -240,8 +240,7 @@ QString LogRequestsView::summary() const {
                       QString::fromStdString(doctor::shareText(report.lostShare())));
   if (report.isEstimated) lines << tr("Token counts are estimates from the length of the text.");
   if (report.refused > 0) lines << tr("Failed requests, which are not counted: %1.").arg(report.refused);
-  if (report.problemCount > 0)
-    lines << tr("Skipped or incomplete records: %1.").arg(report.problemCount);
+  if (report.problemCount > 0) lines << tr("Skipped or incomplete records: %1.").arg(report.problemCount);
   return lines.join(QLatin1Char(' '));
 }
 

@@ -30,6 +30,7 @@ constexpr int kTextWidth = 230;
 constexpr int kTokensWidth = 62;
 constexpr int kStateWidth = 92;
 constexpr int kStoredWidth = 100;
+constexpr int kLeastText = 96;
 constexpr int kLeastBar = 60;
 constexpr std::size_t kMostOpenRows = 400;
 
@@ -179,7 +180,7 @@ void PrefixTreeView::fill() {
       row.append(item);
     }
     row[Text]->setData(static_cast<int>(i), kNodeRole);
-    row[Text]->setSizeHint({kTextWidth, kRowHeight});
+    row[Text]->setSizeHint({kLeastText, kRowHeight});
     row[Bar]->setData(tr("tokens %1 to %2").arg(node.begin).arg(node.begin + node.tokens - 1),
                       Qt::AccessibleTextRole);
     row[Tokens]->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -195,12 +196,27 @@ void PrefixTreeView::fill() {
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(10 * kSpace);
   header->setSectionResizeMode(Bar, QHeaderView::Stretch);
-  for (const auto& [column, width] : {std::pair(Text, kTextWidth), std::pair(Tokens, kTokensWidth),
-                                      std::pair(State, kStateWidth), std::pair(StoredBy, kStoredWidth)})
-    header->resizeSection(column, width);
+  fitColumns();
   if (m_tree.nodes.size() <= kMostOpenRows) m_rows->expandAll();
   m_rows->verticalScrollBar()->setValue(scrolled);
   m_isFilling = false;
+}
+
+void PrefixTreeView::fitColumns() {
+  QHeaderView* header = m_rows->header();
+  if (header->count() < kColumns) return;
+  // In a narrow dock, the text is cut first, then the run that stored the blocks. The tool tip has both.
+  const int room = m_rows->viewport()->width() - kLeastBar - kTokensWidth - kStateWidth;
+  const int text = std::clamp(room - kStoredWidth, kLeastText, kTextWidth);
+  const int stored = std::clamp(room - text, header->minimumSectionSize(), kStoredWidth);
+  for (const auto& [column, width] : {std::pair(Text, text), std::pair(Tokens, kTokensWidth),
+                                      std::pair(State, kStateWidth), std::pair(StoredBy, stored)})
+    header->resizeSection(column, width);
+}
+
+void PrefixTreeView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  fitColumns();
 }
 
 int PrefixTreeView::nodeOf(const Selection& part) const {

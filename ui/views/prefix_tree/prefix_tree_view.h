@@ -34,9 +34,11 @@ class PrefixTreeView : public RunView, public DrawnParts {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void fill();
+  void fitColumns();
   void showSelection();
   void choose(int node);
   int nodeOf(const Selection& part) const;

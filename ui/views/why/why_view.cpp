@@ -221,6 +221,10 @@ class Sentence {
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
+        if (m_context.lookup->tokens >= m_context.lookup->wanted)
+          return tr("The cache had all %1 tokens of the block and copied these tokens. ")
+                     .arg(m_context.lookup->tokens) +
+                 reason();
         return tr("The cache had the first %1 of the block's %2 tokens and copied these tokens. The rest was "
                   "computed. ")
                    .arg(m_context.lookup->tokens)
