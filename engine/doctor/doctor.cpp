@@ -551,9 +551,8 @@ class Diagnosis {
     const bool isNeeded =
         std::ranges::any_of(m_report.requests, [&](const RequestReport& one) { return isEdited(one, kind); });
     const char* key = withDocuments ? "documents" : "edits";
-    const char* name = withDocuments
-                           ? forTranslation("Causes", "with the edits and one document order")
-                           : forTranslation("Causes", "with the edits");
+    const char* name = withDocuments ? forTranslation("Causes", "with the edits and one document order")
+                                     : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
       const Way& before = m_report.ways.back();
       addWay(key, name, before.prompt, before.computed);

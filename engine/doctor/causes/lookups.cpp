@@ -175,7 +175,7 @@ Cause unknownCause() {
 Cause shorterThanBlockCause() {
   return {.id = CauseId::ShorterThanBlock,
           .key = "shorter_than_block",
-          .name = forTranslation("Causes", "shorter than a block"),
+          .name = forTranslation("Causes", "no common full block"),
           .sentence = forTranslation("Causes", "The common prefix is shorter than a block."),
           .example = "12 common tokens, blocks of 16",
           .cure = forTranslation("Causes", "Use smaller blocks, or a longer common prefix."),

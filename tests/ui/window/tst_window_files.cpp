@@ -163,7 +163,9 @@ class TestWindowFiles : public QObject, private FileWindow {
         1, {"log.har", "log.json", "log"});
     row("OpenTelemetry",
         R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"1","name":"chat","attributes":[)"
-        R"({"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"content\":\"Why?\"}]"}}]}]}]}]})",
+        // Not a raw string: moc does not read escaped quotes in a raw string.
+        "{\"key\":\"gen_ai.input.messages\",\"value\":{\"stringValue\":"
+        "\"[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Why?\\\"}]\"}}]}]}]}]}",
         1, {"spans.json", "spans.txt", "spans"});
     row("curl", "curl http://h/v1/chat/completions -d '" + body + "'\n", 1,
         {"requests.sh", "log.txt", "log"});
