@@ -35,9 +35,9 @@ namespace {
 
 /// The pictures are wide enough for the views, and narrow enough for readable text on a page.
 constexpr QSize kPicture{900, 440};
-constexpr QSize kCanvasPicture{900, 420};
-constexpr int kQuiet = 120;       // milliseconds for the views to get their input and layouts
-constexpr int kPageWait = 5'000;  // milliseconds for a prediction
+constexpr QSize kCanvasPicture{900, 560};  // three documents are no stack
+constexpr int kQuiet = 120;                // milliseconds for the views to get their input and layouts
+constexpr int kPageWait = 5'000;           // milliseconds for a prediction
 
 void settleFor(int milliseconds) {
   QElapsedTimer timer;
