@@ -383,8 +383,7 @@ class Planner {
     const BlockId unreachable = blockOf(place.node);
     if (unreachable != kNullBlock) {
       traceStored(unreachable, block.facts);
-    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node));
-               evictedBy && !isCleared(*evictedBy)) {
+    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
       block.facts.reason = MissReason::Evicted;
       block.facts.evictedBy = *evictedBy;
     }

@@ -93,7 +93,10 @@ class TestSpanqLayouts : public QObject {
     const SpanqResult ran = spanq({"run", "--layout", "squeezed", kRag});
     QVERIFY(ran.code != 0);
     for (const char* name : {"exact", "padded", "cropped"}) QVERIFY2(holds(ran.err, name), ran.err.c_str());
-    QVERIFY(spanq({"explain", "--layout", "padded", kRag}).code != 0);
+    // The option implies a prediction.
+    const SpanqResult padded = spanq({"explain", "--json", "--layout", "padded", kRag});
+    QCOMPARE(padded.code, 0);
+    QCOMPARE(padded.out, spanq({"explain", "--json", "--predict", "--layout", "padded", kRag}).out);
     QVERIFY(spanq({"explain", "--layouts", "--policy", "prefix", kRag}).code == 0);
   }
 };

@@ -538,8 +538,7 @@ void TestSpanqPredict::wrongOptions_data() {
   QTest::addColumn<QString>("says");
   QTest::newRow("why of a graph") << QStringList{"--why", "--dot"} << "--why";
   QTest::newRow("graph") << QStringList{"--predict", "--dot"} << "--predict";
-  QTest::newRow("policy alone") << QStringList{"--policy", "prefix"} << "--predict";
-  QTest::newRow("blocks alone") << QStringList{"--blocks", "9"} << "--predict";
+  QTest::newRow("policy of a graph") << QStringList{"--policy", "prefix", "--dot"} << "--policy";
   QTest::newRow("no such server") << QStringList{"--as", "ollama"} << "--as";
   QTest::newRow("slots of no server") << QStringList{"--predict", "--slots", "2"} << "--as";
   QTest::newRow("no slot") << QStringList{"--as", "llama.cpp", "--slots", "0"} << "--slots";

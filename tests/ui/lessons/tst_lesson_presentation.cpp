@@ -112,10 +112,12 @@ class TestLessonPresentation : public LessonWindow {
     QTest::keyClick(&reader(), Qt::Key_Escape);
     QTRY_VERIFY(m_window->docks().dock(QStringLiteral("prefix-tree"))->isVisible());
     constexpr int kNear = 20;  // pixels
-    for (const auto& [id, width] : before)
+    for (const auto& [id, width] : before) {
+      if (m_window->docks().dock(QString::fromLatin1(id))->visibleRegion().isEmpty()) continue;
       QTRY_VERIFY2(
           std::abs(widthOf(id) - width) <= kNear,
           qPrintable(QStringLiteral("%1: %2, %3 before").arg(QLatin1String(id)).arg(widthOf(id)).arg(width)));
+    }
   }
 
   /// A presented step shows its dock alone, even if the step also has targets in other docks.

@@ -208,7 +208,8 @@ void PrefixTreeView::fitColumns() {
   // In a narrow dock, the text is cut first, then the run that stored the blocks. The tool tip has both.
   const int room = m_rows->viewport()->width() - kLeastBar - kTokensWidth - kStateWidth;
   const int text = std::clamp(room - kStoredWidth, kLeastText, kTextWidth);
-  const int stored = std::clamp(room - text, header->minimumSectionSize(), kStoredWidth);
+  const int least = header->fontMetrics().horizontalAdvance(headers().at(StoredBy)) + 4 * kSpace;
+  const int stored = std::clamp(room - text, std::min(least, kStoredWidth), kStoredWidth);
   for (const auto& [column, width] : {std::pair(Text, text), std::pair(Tokens, kTokensWidth),
                                       std::pair(State, kStateWidth), std::pair(StoredBy, stored)})
     header->resizeSection(column, width);
