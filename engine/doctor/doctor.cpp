@@ -546,11 +546,14 @@ class Diagnosis {
 
   // --- The log with edits
 
+  static constexpr const char* kEditsWay = "edits";
+  static constexpr const char* kDocumentsWay = "documents";
+
   void computeEdited(EditKind kind) {
     const bool withDocuments = kind == EditKind::Documents;
     const bool isNeeded =
         std::ranges::any_of(m_report.requests, [&](const RequestReport& one) { return isEdited(one, kind); });
-    const char* key = withDocuments ? "documents" : "edits";
+    const char* key = withDocuments ? kDocumentsWay : kEditsWay;
     const char* name = withDocuments ? forTranslation("Causes", "with the edits and one document order")
                                      : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
@@ -600,15 +603,31 @@ class Diagnosis {
     addWay(key, name, prompt, computed);
   }
 
-  /// Another conversation has other texts. If the edits save nothing, its difference is no cause.
+  /// Another conversation has other texts. If the edits save nearly nothing, its difference is no cause. The
+  /// ways with edits then have no edits.
   void dropCausesWithoutLoss() {
+    constexpr std::size_t kLeastLoss = 16;  // tokens; servers without blocks also lose single tokens
     for (RequestReport& report : m_report.requests) {
-      if (report.lost > 0 || report.findings.empty() || !report.compared) continue;
+      if (report.findings.empty() || !report.compared) continue;
+      const bool isOther = m_report.requests[*report.compared].conversation != report.conversation;
+      if (report.lost > 0 && !(isOther && report.lost < kLeastLoss)) continue;
       // The request found the differing tokens in another prompt, so the difference costs nothing.
       const bool isInCached = report.commonCompared < report.cached;
-      if (!isInCached && m_report.requests[*report.compared].conversation == report.conversation) continue;
-      std::erase_if(report.findings,
-                    [](const NamedFinding& one) { return causeOf(one.finding.cause).isEdit; });
+      if (!isInCached && !isOther) continue;
+      const auto dropped = std::erase_if(
+          report.findings, [](const NamedFinding& one) { return causeOf(one.finding.cause).isEdit; });
+      if (dropped > 0) report.lost = 0;
+    }
+    for (std::size_t i = 1; i < m_report.ways.size(); ++i) {
+      Way& way = m_report.ways[i];
+      const bool isDocuments = std::string_view(way.key) == kDocumentsWay;
+      if (!isDocuments && std::string_view(way.key) != kEditsWay) continue;
+      const EditKind kind = isDocuments ? EditKind::Documents : EditKind::Usual;
+      if (std::ranges::any_of(m_report.requests,
+                              [&](const RequestReport& one) { return isEdited(one, kind); }))
+        continue;
+      way.prompt = m_report.ways[i - 1].prompt;
+      way.computed = m_report.ways[i - 1].computed;
     }
   }
 

@@ -90,6 +90,33 @@ class TestDoctor : public QObject {
     QCOMPARE(causeIn(report, records.size() - 1), std::string());
   }
 
+  /// Agents with different system messages share a few tokens. On a server without blocks, such tokens can be
+  /// lost, but nobody has edited a message.
+  void severalAgentsEditNothing() {
+    std::vector<Json> records;
+    for (int turns = 0; turns < 3; ++turns) {
+      for (int number = 0; number < 6; ++number) {
+        Said said{{"system", "You are agent " + std::to_string(number) + ". " + document(number)}};
+        for (int turn = 0; turn <= turns; ++turn) {
+          if (turn > 0) said.emplace_back("assistant", document(100 + 10 * number + turn));
+          said.emplace_back("user", document(200 + 10 * number + turn));
+        }
+        records.push_back(bodyOf(said));
+      }
+    }
+    DoctorOptions options;
+    options.server = "llama.cpp";
+    options.slots = 4;
+    const LogReport report = diagnosed(linesOf(records), options);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      for (const std::string& cause : causesIn(report, i)) {
+        QVERIFY2(cause != "system_edited" && cause != "message_edited" && cause != "id", cause.c_str());
+      }
+    }
+    QCOMPARE(report.ways.at(1).prompt, report.ways.at(0).prompt);
+    QCOMPARE(report.ways.at(1).computed, report.ways.at(0).computed);
+  }
+
   /// A server that reports fewer tokens than the rules allow does not make the prompt longer.
   void lossesStayInThePrompt() {
     const std::string text = document(1) + document(2) + document(3) + document(4);
