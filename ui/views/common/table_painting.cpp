@@ -229,6 +229,10 @@ void TableHead::initStyleOptionForIndex(QStyleOptionHeader* option, int section)
   if (const auto* own = qstyleoption_cast<const QStyleOptionHeaderV2*>(option)) placed = *own;
   placed.rect = QRect(0, 0, sectionSize(section), viewport()->height());
   const int room = style()->subElementRect(QStyle::SE_HeaderLabel, &placed, this).width();
+  // "run 2 (warm)" becomes "run 2" before letters are cut.
+  if (const qsizetype bracket = option->text.indexOf(QLatin1String(" ("));
+      bracket > 0 && option->fontMetrics.horizontalAdvance(option->text) > room)
+    option->text.truncate(bracket);
   option->text = option->fontMetrics.elidedText(option->text, textElideMode(), std::max(0, room));
 }
 
