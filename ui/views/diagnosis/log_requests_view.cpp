@@ -81,9 +81,9 @@ LogRequestsView::LogRequestsView(QWidget* parent)
   QHeaderView* header = m_table->horizontalHeader();
   header->setStretchLastSection(false);
   const std::vector<std::pair<int, int>> widths{
-      {LogRequestsModel::Turn, 46},        {LogRequestsModel::Cause, 130},   {LogRequestsModel::Cached, 116},
+      {LogRequestsModel::Turn, 62},        {LogRequestsModel::Cause, 136},   {LogRequestsModel::Cached, 116},
       {LogRequestsModel::Could, 74},       {LogRequestsModel::Reported, 76}, {LogRequestsModel::Lost, 54},
-      {LogRequestsModel::Difference, 190}, {LogRequestsModel::Change, 170},  {LogRequestsModel::Seconds, 72},
+      {LogRequestsModel::Difference, 206}, {LogRequestsModel::Change, 170},  {LogRequestsModel::Seconds, 72},
       {LogRequestsModel::Price, 76},       {LogRequestsModel::Help, 320},    {LogRequestsModel::Place, 150}};
   for (const auto& [column, width] : widths) header->resizeSection(column, width);
   m_progress = makeMeasureProgress(this);
