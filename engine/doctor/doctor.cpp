@@ -429,6 +429,11 @@ class Diagnosis {
       const bool isBeginning = common >= messagesEnd;
       facts.isExtension = (goesOn || isBeginning) && isSame;
       if (!goesOn && !isBeginning) compare(*compared, isSame, common, request, tokens, result, facts, report);
+      // Another conversation has other texts. If nothing after the difference is the same, no edit saves
+      // tokens.
+      if (!isSame && report.repeated == 0)
+        std::erase_if(report.findings,
+                      [](const NamedFinding& one) { return causeOf(one.finding.cause).isEdit; });
     }
     if (report.common < tokens.prompt && (!facts.isExtension || !report.findings.empty()) && m_lastComputed)
       report.differenceSection = sectionName(request, tokens.sectionAt(report.common));

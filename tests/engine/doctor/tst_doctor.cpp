@@ -107,8 +107,13 @@ class TestDoctor : public QObject {
     DoctorOptions options;
     options.server = "llama.cpp";
     options.slots = 4;
+    std::vector<LoggedRequest> edited;
+    options.takeEdited = [&](const LoggedRequest& request) { edited.push_back(request); };
     const LogReport report = diagnosed(linesOf(records), options);
+    QCOMPARE(edited.size(), records.size());
     for (std::size_t i = 0; i < records.size(); ++i) {
+      QCOMPARE(QString::fromStdString(messageText(edited[i].messages.front())),
+               QString::fromStdString(records[i]["messages"][0]["content"].get<std::string>()));
       for (const std::string& cause : causesIn(report, i)) {
         QVERIFY2(cause != "system_edited" && cause != "message_edited" && cause != "id", cause.c_str());
       }
