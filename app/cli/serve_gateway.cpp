@@ -133,20 +133,12 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
 }
 
 ExitCode serveGateway(const Context& context, const GatewayOptions& options,
-                      const server::ServerConfig& config, const workbench::RunSettings& settings) {
+                      const server::AddressConfig& config, const workbench::RunSettings& settings) {
   const Streams& streams = context.streams;
   gateway::GatewayConfig own;
   own.upstreams = upstreamsOf(context, options);
   if (own.upstreams.empty()) return ExitCode::RunFailed;
-  own.host = config.host;
-  own.port = config.port;
-  own.keys = config.keys;
-  own.certificate = config.certificate;
-  own.privateKey = config.privateKey;
-  own.hosts = config.hosts;
-  own.origins = config.origins;
-  own.keepsTexts = config.keepsTexts;
-  own.limits = config.limits;
+  static_cast<server::AddressConfig&>(own) = config;
   own.mostAhead = options.mostAhead;
   own.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
   own.chat = &workbench::chatTemplateOf(settings);

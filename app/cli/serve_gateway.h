@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "engine/remote/server/server.h"
+#include "engine/remote/server/served_address.h"
 #include "engine/workbench/settings.h"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +32,6 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options);
 /// Serves until the user stops the command. `config`: the address, the access rules and the limits.
 /// `settings`: the model whose tokens count as those of the servers.
 ExitCode serveGateway(const Context& context, const GatewayOptions& options,
-                      const server::ServerConfig& config, const workbench::RunSettings& settings);
+                      const server::AddressConfig& config, const workbench::RunSettings& settings);
 
 }  // namespace spanscope::cli

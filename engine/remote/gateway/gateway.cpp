@@ -7,8 +7,6 @@
 #include "engine/remote/gateway/passed_run.h"
 #include "engine/remote/gateway/query_call.h"
 #include "engine/remote/gateway/upstreams.h"
-#include "engine/remote/server/access.h"
-#include "engine/remote/server/listener.h"
 #include "engine/workbench/servers/cache_order.h"
 
 #include <algorithm>
@@ -31,9 +29,6 @@ using server::Gate;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Requests with a body of up to this number of bytes do not wait for memory.
-constexpr std::uint64_t kSmallPassedBody = std::uint64_t{256} << 10U;
-
 std::int64_t unixMilliseconds() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -44,10 +39,6 @@ std::string keyIn(std::string_view authorization) {
   constexpr std::string_view kBearer = "bearer ";
   if (server::inSmallLetters(authorization.substr(0, kBearer.size())) != kBearer) return {};
   return std::string(authorization.substr(kBearer.size()));
-}
-
-ApiError forbidden(const std::string& message, const char* code) {
-  return {.status = 403, .message = message, .type = "permission_error", .code = code};
 }
 
 /// Passes the bytes of a request without a run.
@@ -67,19 +58,14 @@ class NoWatcher final : public PassageWatcher {
 struct Gateway::Impl {
   explicit Impl(GatewayConfig given)
       : config(std::move(given)),
-        keys(config.keys),
-        access{
-            .isLoopback = server::isLoopback(config.host), .hosts = config.hosts, .origins = config.origins},
-        requests(config.served, config.keepsTexts),
+        address(config),
         book{.tokenizer = config.tokenizer,
              .chat = *config.chat,
-             .requests = requests,
+             .requests = address.requests,
              .program = config.program,
              .model = config.model,
              .tokenBytes = config.tokenBytes,
-             .log = config.keepsTexts ? config.log : std::function<void(const std::string&)>()},
-        turns(std::max<std::size_t>(config.limits.requests, 1)),
-        largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {
+             .log = config.keepsTexts ? config.log : std::function<void(const std::string&)>()} {
     if (config.upstreams.empty()) throw Failure(errorAt("upstream servers", "none", "at least one"));
     book.lastRun = config.lastRun;
     book.lastRequest = config.lastRequest;
@@ -94,24 +80,13 @@ struct Gateway::Impl {
             [](trace::Event& event) { event = server::withoutTexts(std::move(event)); });
       }
     }
-    const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
-    if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
-      throw Failure(errorAt(
-          "address " + config.host, keys.isEmpty() ? "no client keys" : "no certificate for TLS",
-          "client keys and TLS (a certificate and its private key) for an address other than the loopback"));
-    }
-    std::shared_ptr<SSL_CTX> tls;
-    if (hasTls) tls = server::tlsContext(config.certificate.string(), config.privateKey.string());
-    isSecure = hasTls;
-    listener = std::make_unique<server::Listener>(config.limits, std::move(tls));
-    listener->onRequest = [this](Connection& client, const std::string& head) {
+    address.listener.onRequest = [this](Connection& client, const std::string& head) {
       return handle(client, head);
     };
-    takenPort = listener->take(config.host, config.port);
   }
   ~Impl() {
-    isHurrying = true;
-    listener->finish();
+    address.hurryUp();
+    address.listener.finish();
     asking.request_stop();
     if (asking.joinable()) asking.join();
   }
@@ -119,9 +94,6 @@ struct Gateway::Impl {
   Impl& operator=(const Impl&) = delete;
 
   bool handle(Connection& client, const std::string& head);
-  void checkAccess(const server::RequestHead& head) const;
-  Gate::Pass awaitTurn(const Connection& client, Gate& gate, std::uint64_t amount) const;
-  std::optional<ApiError> interruption(const Connection& client, Clock::time_point began) const;
   bool refuse(Connection& client, const ApiError& error, bool closes) const;
   bool passOn(Connection& client, PassedRequest request);
   bool answerQuery(Connection& client, const PassedRequest& request);
@@ -129,62 +101,14 @@ struct Gateway::Impl {
   void askUpstreams(const std::stop_token& stop);
 
   const GatewayConfig config;
-  const server::KeyRing keys;
-  const server::AccessRules access;
-  server::ServedRequests requests;
+  server::ServedAddress address;
   RunBook book;
   std::vector<std::unique_ptr<Upstream>> upstreams;
-  mutable Gate turns;
-  mutable Gate largeBodies;  ///< bytes
-  bool isSecure = false;
-  int takenPort = 0;
-  std::atomic<std::size_t> running = 0;
   std::mutex routing;  ///< of inTurn()
-  std::atomic<bool> isDraining = false;
-  std::atomic<bool> isHurrying = false;
   std::mutex factsMutex;
   std::condition_variable factsChanged;
   std::jthread asking;
-  std::unique_ptr<server::Listener> listener;
 };
-
-void Gateway::Impl::checkAccess(const server::RequestHead& head) const {
-  if (!server::isHostAllowed(head.value("host"), access))
-    throw ApiFailure(forbidden("This server does not accept the host name in 'Host'.", "host_not_allowed"));
-  const std::string origin(head.value("origin"));
-  if (head.count("origin") > 1 || !server::isOriginAllowed(origin, access))
-    throw ApiFailure(forbidden("Web pages of this 'Origin' may not use this server.", "origin_not_allowed"));
-  const std::string_view site = head.value("sec-fetch-site");
-  if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
-    throw ApiFailure(forbidden("Web pages of other sites may not use this server.", "origin_not_allowed"));
-  if (keys.isEmpty() || keys.saltOf(head.value("authorization"))) return;
-  throw ApiFailure({.status = 401,
-                    .message = "This server needs a key: Authorization: Bearer KEY.",
-                    .type = "authentication_error",
-                    .code = "invalid_api_key"});
-}
-
-std::optional<ApiError> Gateway::Impl::interruption(const Connection& client, Clock::time_point began) const {
-  if (client.isClientGone())
-    return ApiError{.status = 499, .message = "The client has disconnected.", .type = "server_error"};
-  if (Clock::now() - began > config.limits.toAnswer)
-    return ApiError{.status = 504,
-                    .message = "The answer took longer than this server allows.",
-                    .type = "timeout_error",
-                    .code = "answer_timeout"};
-  return isHurrying ? std::optional(server::serverIsEnding()) : std::nullopt;
-}
-
-Gate::Pass Gateway::Impl::awaitTurn(const Connection& client, Gate& gate, std::uint64_t amount) const {
-  const Clock::time_point came = Clock::now();
-  std::optional<ApiError> error;
-  Gate::Pass turn = gate.enter(amount, [&] {
-    error = isDraining ? server::serverIsEnding() : interruption(client, came);
-    return error.has_value();
-  });
-  if (error) throw ApiFailure(*error);
-  return turn;
-}
 
 bool Gateway::Impl::refuse(Connection& client, const ApiError& error, bool closes) const {
   return client.writeAll(server::responseOf(error, closes)) && !closes;
@@ -195,30 +119,27 @@ bool Gateway::Impl::handle(Connection& client, const std::string& headText) {
   const server::RequestHead& head = client.head();
   bool isBodyRead = !head.hasBody();
   try {
-    checkAccess(head);
-    if (isDraining) throw ApiFailure(server::serverIsEnding());
-    const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
-    client.beginBody(length > kSmallPassedBody ? awaitTurn(client, largeBodies, length) : Gate::Pass());
+    address.checkOrigin(head);
+    address.checkKey(head);
+    if (address.isDraining()) throw ApiFailure(server::serverIsEnding());
+    client.beginBody(address.awaitBody(&client, address.bodyBytes(head)));
     PassedRequest request{.head = headText, .bodyBytes = {}, .body = {}};
     // The listener answers with the reason.
     if (!readBody(client, config.limits.bodyBytes, request)) {
-      if (client.fault() == server::ReadFault::TooSlow)
-        throw ApiFailure(
-            {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"});
-      if (client.fault() == server::ReadFault::BodyTooLong)
-        throw ApiFailure({.status = 413, .message = "The body is too long.", .code = "body_too_large"});
+      if (const std::optional<ApiError> error = server::errorOf(client.fault(), config.limits))
+        throw ApiFailure(*error);
       return false;
     }
     isBodyRead = true;
-    const Gate::Pass turn = awaitTurn(client, turns, 1);
-    ++running;
-    const std::shared_ptr<void> atEnd(nullptr, [this](void*) { --running; });
+    const Gate::Pass turn = address.awaitTurn(&client);
+    ++address.running;
+    const std::shared_ptr<void> atEnd(nullptr, [this](void*) { --address.running; });
     const bool isQuery = callKindOf(head.method, head.target) == CallKind::Query;
     const bool takesQueries = std::ranges::any_of(
         upstreams, [](const auto& upstream) { return upstream->trace().facts().takes("spnl"); });
     return isQuery && !takesQueries ? answerQuery(client, request) : passOn(client, std::move(request));
   } catch (const ApiFailure& failure) {
-    if (failure.error().status == 499 || client.hasWritten()) return false;
+    if (failure.error().status == server::kClientGone || client.hasWritten()) return false;
     return refuse(client, failure.error(), !isBodyRead || client.closes());
   } catch (const std::bad_alloc&) {
     return !client.hasWritten() && refuse(client, server::outOfMemory(), true);
@@ -284,7 +205,7 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
                        .upstream = upstream->config().name,
                        .isHead = head.method == "HEAD",
                        .closes = client.closes()};
-    rules.interruption = [&] { return interruption(client, began); };
+    rules.interruption = [&] { return address.interruption(&client, began); };
     std::optional<remote::SentOrder> order;
     if (call.isMarked) {
       PassedCall sent = call;
@@ -366,7 +287,7 @@ bool Gateway::Impl::answerQuery(Connection& client, const PassedRequest& request
                           .about = aboutOf(client),
                           .mostAhead = config.mostAhead,
                           .routing = routing,
-                          .interruption = [&] { return interruption(client, began); }},
+                          .interruption = [&] { return address.interruption(&client, began); }},
                          upstreams, book);
 }
 
@@ -395,20 +316,17 @@ Gateway::Gateway(GatewayConfig config) : m_impl(std::make_unique<Impl>(std::move
 Gateway::~Gateway() = default;
 
 std::string Gateway::url() const {
-  const std::string& host = m_impl->config.host;
-  const bool isBare = host.find(':') != std::string::npos && !host.starts_with("[");
-  return std::string(m_impl->isSecure ? "https://" : "http://") + (isBare ? "[" + host + "]" : host) + ":" +
-         std::to_string(port());
+  return m_impl->address.url();
 }
 
 int Gateway::port() const {
-  return m_impl->takenPort;
+  return m_impl->address.port();
 }
 
 void Gateway::start() {
   m_impl->asking =
       std::jthread([impl = m_impl.get()](const std::stop_token& stop) { impl->askUpstreams(stop); });
-  m_impl->listener->start();
+  m_impl->address.listener.start();
 }
 
 bool Gateway::awaitFacts(milliseconds most) {
@@ -423,24 +341,13 @@ bool Gateway::awaitFacts(milliseconds most) {
 }
 
 void Gateway::finish(const std::stop_token& hurry) {
-  Impl& impl = *m_impl;
-  constexpr milliseconds kTurn{20};
-  impl.isDraining = true;
-  impl.listener->closeSoon();
-  const Clock::time_point until = Clock::now() + impl.config.limits.toFinish;
-  while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
-    std::this_thread::sleep_for(kTurn);
-  impl.isHurrying = true;
-  constexpr milliseconds kToTell{2000};
-  const Clock::time_point end = Clock::now() + kToTell;
-  while (impl.listener->unanswered() > 0 && Clock::now() < end) std::this_thread::sleep_for(milliseconds(1));
-  impl.listener->finish();
-  impl.asking.request_stop();
-  if (impl.asking.joinable()) impl.asking.join();
+  m_impl->address.finish(hurry);
+  m_impl->asking.request_stop();
+  if (m_impl->asking.joinable()) m_impl->asking.join();
 }
 
 server::ServedRequests& Gateway::requests() {
-  return m_impl->requests;
+  return m_impl->address.requests;
 }
 
 std::vector<std::shared_ptr<trace::Recorder>> Gateway::recorders() const {

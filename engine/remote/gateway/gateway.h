@@ -7,8 +7,7 @@
 #include "engine/base/ids.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/http/http_client.h"
-#include "engine/remote/server/connection.h"
-#include "engine/remote/server/served_requests.h"
+#include "engine/remote/server/served_address.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/recorder.h"
@@ -16,7 +15,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,17 +32,9 @@ struct UpstreamConfig {
   bool hasOrderNote = false;    ///< another order is sent with the notes of workbench::orderNotes()
 };
 
-struct GatewayConfig {
-  std::string host = "127.0.0.1";
-  int port = 8000;                  ///< 0: any free port
-  std::vector<std::string> keys{};  ///< keys of clients. With keys, no client key goes to an upstream server
-  std::filesystem::path certificate{};
-  std::filesystem::path privateKey{};
-  std::vector<std::string> hosts{};    ///< as AccessRules::hosts
-  std::vector<std::string> origins{};  ///< as AccessRules::origins
-  bool keepsTexts = true;              ///< false: no texts in requests(), in traces and in the log
-  server::ServerLimits limits{};
-  server::ServedLimits served{};
+/// With `keys`, no client key goes to an upstream server. Without `keepsTexts`, the traces and the log have
+/// no texts.
+struct GatewayConfig : server::AddressConfig {
   std::vector<UpstreamConfig> upstreams;  ///< at least one.
   /// Max difference of running requests between the server with the best cache and the least busy server.
   std::size_t mostAhead = 4;

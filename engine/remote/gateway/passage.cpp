@@ -351,10 +351,7 @@ bool readBody(server::Connection& client, std::size_t mostBytes, PassedRequest& 
            .code = "bad_request"});
     }
     request.bodyBytes += bytes;
-    if (request.body.size() > mostBytes)
-      throw ApiFailure({.status = 413,
-                        .message = "The body may have at most " + std::to_string(mostBytes) + " bytes.",
-                        .code = "body_too_large"});
+    if (request.body.size() > mostBytes) throw ApiFailure(server::bodyTooLarge(mostBytes));
   }
   return true;
 }

@@ -7,7 +7,7 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/server/planned_call.h"
-#include "engine/remote/server/served_run.h"
+#include "engine/remote/server/served_address.h"
 #include "engine/workbench/servers/cache_order.h"
 
 #include <fmt/format.h>

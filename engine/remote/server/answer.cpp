@@ -157,6 +157,12 @@ ApiError outOfMemory() {
       .code = "out_of_memory"};
 }
 
+ApiError bodyTooLarge(std::size_t most) {
+  return {.status = 413,
+          .message = "The body may have at most " + std::to_string(most) + " bytes.",
+          .code = "body_too_large"};
+}
+
 ApiError serverIsEnding() {
   return {.status = 503,
           .message = "This server is shutting down and accepts no new requests.",

@@ -137,6 +137,8 @@ std::string errorJson(const ApiError& error);
 
 /// Returns 503: this machine lacks memory for a request.
 ApiError outOfMemory();
+/// Returns 413: a body of more than `most` bytes.
+ApiError bodyTooLarge(std::size_t most);
 /// Returns 503: the server is ending.
 ApiError serverIsEnding();
 

@@ -468,9 +468,7 @@ void readLength(RequestHead& head, std::size_t mostBodyBytes) {
     head.isChunked = true;
   }
   if (lengths > 0) head.length = lengthOf(head.value("content-length"));
-  if (head.length > mostBodyBytes)
-    refuseHead("The body may have at most " + std::to_string(mostBodyBytes) + " bytes.", "body_too_large",
-               413);
+  if (head.length > mostBodyBytes) throw ApiFailure(bodyTooLarge(mostBodyBytes));
 }
 
 }  // namespace

@@ -72,6 +72,22 @@ std::string responseOf(const ApiError& error, bool closes) {
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
+std::optional<ApiError> errorOf(ReadFault fault, const ServerLimits& limits) {
+  switch (fault) {
+    case ReadFault::None:
+      break;
+    case ReadFault::TooSlow:
+      return ApiError{
+          .status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"};
+    case ReadFault::HeadTooLong:
+      return ApiError{
+          .status = 431, .message = "The head of the request is too long.", .code = "head_too_long"};
+    case ReadFault::BodyTooLong:
+      return bodyTooLarge(limits.bodyBytes);
+  }
+  return std::nullopt;
+}
+
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
   new_task_queue = [] { return new NoQueue; };
@@ -299,7 +315,7 @@ void Listener::serve(Connection& connection) {
 /// writes answers outside of handlers.
 bool Listener::serveRequest(Connection& connection) {
   connection.beginRequest();
-  ApiError error{.status = 0, .message = {}};
+  std::optional<ApiError> error;
   try {
     const std::optional<std::string> text = connection.readHeadText();
     if (text) {
@@ -316,19 +332,17 @@ bool Listener::serveRequest(Connection& connection) {
           connection, connection.closes() || m_closesSoon || hasWaitingClients(), isClosed, nullptr);
       if (isWhole) return !isClosed;
     }
-    if (connection.fault() == ReadFault::TooSlow)
-      error = {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"};
-    else if (connection.fault() == ReadFault::HeadTooLong)
-      error = {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"};
+    error = errorOf(connection.fault(), m_limits);
   } catch (const ApiFailure& failure) {
     error = failure.error();
   } catch (const std::bad_alloc&) {
     error = outOfMemory();
   } catch (const std::exception&) {
-    error = {.status = 503, .message = "The server could not answer the request.", .type = "server_error"};
+    error = ApiError{
+        .status = 503, .message = "The server could not answer the request.", .type = "server_error"};
   }
   try {
-    if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
+    if (error && !connection.hasWritten()) refuse(connection, *error);
   } catch (const std::exception&) {
     // There is no memory for an error message, so the connection is closed without a message.
   }

@@ -25,6 +25,8 @@ namespace spanscope::server {
 
 /// Returns an error as a whole HTTP response. `closes`: no further request is possible.
 std::string responseOf(const ApiError& error, bool closes);
+/// Returns the error for a request that cannot be read. Nothing: no fault.
+std::optional<ApiError> errorOf(ReadFault fault, const ServerLimits& limits);
 
 /// An HTTP server with a thread for each Connection. The HTTP library handles the requests; Spanscope has its
 /// own sockets and threads. A client waits if all threads are busy. The server then closes idle connections,

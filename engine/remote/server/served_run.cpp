@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -84,7 +85,8 @@ ApiError failed(const RunEnd& end) {
 /// Returns the reason why an answer cannot be completed; nothing: the answer may become complete.
 std::optional<ApiError> problemOf(const Answer::News& news, const Answering& answering,
                                   ServedRun::Clock::time_point began) {
-  if (std::optional<ApiError> error = answering.interruption(began)) return error;
+  if (std::optional<ApiError> error = answering.address.interruption(currentConnection(), began))
+    return error;
   if (!news.end) return std::nullopt;
   return news.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*news.end);
 }
@@ -96,19 +98,6 @@ void refuse(httplib::Response& reply, const ApiError& error) {
   if (error.status == 429 || error.status == 503) reply.set_header("Retry-After", "1");
   if (error.status == 401) reply.set_header("WWW-Authenticate", "Bearer");
   reply.set_content(errorJson(error), "application/json");
-}
-
-std::optional<ApiError> Answering::interruption(Clock::time_point began) const {
-  const Connection* const connection = currentConnection();
-  if (connection != nullptr && connection->isClientGone())
-    return ApiError{.status = kClientGone, .message = "The client has disconnected.", .type = "server_error"};
-  if (Clock::now() - began > limits.toAnswer)
-    return ApiError{.status = 504,
-                    .message = "The answer took longer than this server allows.",
-                    .type = "timeout_error",
-                    .code = "answer_timeout"};
-  if (isHurrying) return serverIsEnding();
-  return std::nullopt;
 }
 
 ServedRun::ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,

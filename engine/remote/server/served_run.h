@@ -7,6 +7,7 @@
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/engine.h"
 #include "engine/remote/server/planned_call.h"
+#include "engine/remote/server/served_address.h"
 #include "engine/remote/server/served_requests.h"
 
 #include <httplib.h>
@@ -16,27 +17,17 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 
 namespace spanscope::server {
-
-inline constexpr int kClientGone = 499;  ///< only the metrics count this status; no client gets it
-inline constexpr std::chrono::milliseconds kTurn{50};
 
 /// Writes an error as the response to a request.
 void refuse(httplib::Response& reply, const ApiError& error);
 
 /// The server's objects that answers need. All these objects must outlive the answers.
 struct Answering {
-  using Clock = std::chrono::steady_clock;
-
   ServerMetrics& metrics;
-  const ServerLimits& limits;
-  const std::atomic<bool>& isHurrying;
+  const ServedAddress& address;
   const text::Tokenizer& tokenizer;
-
-  /// Returns the error that ends the wait for an answer before the run ends. Nothing: the wait continues.
-  std::optional<ApiError> interruption(Clock::time_point began) const;
 };
 
 /// A run with the thread that answers. The destructor stops a run in progress.

@@ -5,11 +5,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/layout.h"
-#include "engine/remote/server/access.h"
-#include "engine/remote/server/answer.h"
 #include "engine/remote/server/call_bodies.h"
-#include "engine/remote/server/connection.h"
-#include "engine/remote/server/listener.h"
 #include "engine/remote/server/planned_call.h"
 #include "engine/remote/server/served_run.h"
 #include "engine/text/tokenizer.h"
@@ -19,7 +15,6 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -39,8 +34,6 @@ using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
-/// Requests with a body of up to this number of bytes do not wait for memory.
-constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 
 std::int64_t millisecondsNow() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -75,12 +68,6 @@ std::string shortFingerprint(const std::string& fingerprint) {
   const Sha256Value hash =
       sha256({reinterpret_cast<const std::uint8_t*>(fingerprint.data()), fingerprint.size()});
   return "fp_" + hexOf(std::span(hash).first(kBytes));
-}
-
-ApiError bodyTooLarge(std::size_t most) {
-  return {.status = 413,
-          .message = "The body may have at most " + std::to_string(most) + " bytes.",
-          .code = "body_too_large"};
 }
 
 constexpr const char* kGetMethods = "GET, HEAD";
@@ -121,32 +108,16 @@ struct Server::Impl {
   Impl(ServerConfig given, Engine& behind)
       : config(std::move(given)),
         engine(behind),
-        keys(config.keys),
-        access{.isLoopback = isLoopback(config.host), .hosts = config.hosts, .origins = config.origins},
+        address(config),
         fingerprint(shortFingerprint(engine.model().fingerprint)),
         metrics(engine.model()),
-        kvForm(engine.model().blockSize),
-        requests(config.served, config.keepsTexts),
-        turns(std::max<std::size_t>(config.limits.requests, 1)),
-        largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {
-    const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
-    if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
-      throw Failure(
-          errorAt("address " + config.host,
-                  keys.isEmpty() ? /*id:no-keys-clients*/ "no client keys" : "no certificate for TLS",
-                  "keys and TLS (a certificate and its private key) beyond the loopback"));
-    }
-    std::shared_ptr<SSL_CTX> tls;
-    if (hasTls) tls = tlsContext(config.certificate.string(), config.privateKey.string());
-    isSecure = hasTls;
+        kvForm(engine.model().blockSize) {
     rules = {.options = config.run,
              .plan = config.plan,
              .mostTokens = config.limits.answerTokens,
              .usualTokens = engine.model().answerTokens};
-    listener = std::make_unique<Listener>(config.limits, std::move(tls));
-    listener->onClients = [this](std::size_t clients) { metrics.setClients(clients); };
-    listener->onRefusal = [this](int status) { metrics.countAnswer("other", status); };
-    takenPort = listener->take(config.host, config.port);
+    address.listener.onClients = [this](std::size_t clients) { metrics.setClients(clients); };
+    address.listener.onRefusal = [this](int status) { metrics.countAnswer("other", status); };
     route();
     if (!config.kvEvents.endpoint.empty()) kvEvents = std::make_unique<KvPublisher>(config.kvEvents);
     engine.setListener([this](const trace::Event& event) {
@@ -158,17 +129,16 @@ struct Server::Impl {
   }
   ~Impl() {
     // Handlers use the members below here.
-    listener->finish();
+    address.listener.finish();
     engine.setListener({});
     // Stopped runs still report their end.
-    while (running > 0) std::this_thread::sleep_for(milliseconds(1));
+    while (address.running > 0) std::this_thread::sleep_for(milliseconds(1));
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   void route();
   httplib::Server::HandlerResponse check(const Asked& asked, Reply& reply);
-  Gate::Pass awaitTurn(Gate& gate, std::uint64_t amount) const;
   template <class Handle>
   httplib::Server::Handler guarded(const Handle& handle);
 
@@ -186,23 +156,13 @@ struct Server::Impl {
 
   const ServerConfig config;
   Engine& engine;
-  const KeyRing keys;
-  const AccessRules access;
+  ServedAddress address;
   const std::string fingerprint;  ///< as reported to clients
   CallRules rules;
-  bool isSecure = false;
-  int takenPort = 0;
   ServerMetrics metrics;
   KvEventForm kvForm;
   std::unique_ptr<KvPublisher> kvEvents;
-  ServedRequests requests;
-  mutable Gate turns;        ///< limits the requests in progress
-  mutable Gate largeBodies;  ///< bytes
-  std::atomic<std::size_t> running = 0;
-  std::atomic<bool> isDraining = false;
-  std::atomic<bool> isHurrying = false;
-  const Answering answering{metrics, config.limits, isHurrying, *engine.model().tokenizer};
-  std::unique_ptr<Listener> listener;
+  const Answering answering{metrics, address, *engine.model().tokenizer};
 };
 
 /// Runs before the body is read: checks who may send requests.
@@ -217,74 +177,47 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
     connection.closeAfterwards();
     return Handled;
   };
-  const auto forbidden = [&](const std::string& message, const char* code) {
-    return deny({.status = 403, .message = message, .type = "permission_error", .code = code});
-  };
-  if (!isHostAllowed(head.value("host"), access))
-    return forbidden("This server does not accept the host name in 'Host'.", "host_not_allowed");
-  const std::string origin(head.value("origin"));
-  if (head.count("origin") > 1 || !isOriginAllowed(origin, access))
-    return forbidden("Web pages of this 'Origin' may not use this server.", "origin_not_allowed");
-  const std::string_view site = head.value("sec-fetch-site");
-  if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
-    return forbidden("Web pages of other sites may not use this server.", "origin_not_allowed");
-  if (!origin.empty()) {
-    reply.set_header("Access-Control-Allow-Origin", origin);
-    reply.set_header("Vary", "Origin");
-  }
-  if (asked.method == "OPTIONS" && !origin.empty()) {
-    reply.set_header("Access-Control-Allow-Methods", "GET, POST");
-    // Libraries for pages send further headers with each request. Any name of a header is allowed here.
-    const std::string_view wanted = head.value("access-control-request-headers");
-    reply.set_header("Access-Control-Allow-Headers",
-                     isNameList(wanted) ? std::string(wanted) : "Authorization, Content-Type");
-    reply.set_header("Access-Control-Max-Age", "600");
-    reply.status = 204;
-    return Handled;
-  }
-  if (asked.path == "/health") return Unhandled;
-  if (!keys.isEmpty() && !keys.saltOf(head.value("authorization"))) {
-    return deny({.status = 401,
-                 .message = "This server needs a key: Authorization: Bearer KEY.",
-                 .type = "authentication_error",
-                 .code = "invalid_api_key"});
-  }
-  if (isDraining) return deny(serverIsEnding());
-  // A compressed body may become a thousand times as large.
-  const std::string_view packing = head.value("content-encoding");
-  if (!packing.empty() && packing != "identity") {
-    return deny({.status = 415,
-                 .message = "This server accepts no compressed bodies (Content-Encoding).",
-                 .code = "unsupported_encoding"});
-  }
-  const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
-  // Each waiting request needs a thread. The other half of the threads is for small requests.
-  if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
-    return deny({.status = 503,
-                 .message = "Other requests use all memory for large bodies on this server.",
-                 .type = "overloaded_error",
-                 .code = "too_many_large_bodies"});
-  }
   try {
-    connection.beginBody(length > kSmallBody ? awaitTurn(largeBodies, length) : Gate::Pass());
+    address.checkOrigin(head);
+    const std::string origin(head.value("origin"));
+    if (!origin.empty()) {
+      reply.set_header("Access-Control-Allow-Origin", origin);
+      reply.set_header("Vary", "Origin");
+    }
+    if (asked.method == "OPTIONS" && !origin.empty()) {
+      reply.set_header("Access-Control-Allow-Methods", "GET, POST");
+      // Libraries for pages send further headers with each request. Any name of a header is allowed here.
+      const std::string_view wanted = head.value("access-control-request-headers");
+      reply.set_header("Access-Control-Allow-Headers",
+                       isNameList(wanted) ? std::string(wanted) : "Authorization, Content-Type");
+      reply.set_header("Access-Control-Max-Age", "600");
+      reply.status = 204;
+      return Handled;
+    }
+    if (asked.path == "/health") return Unhandled;
+    address.checkKey(head);
+    if (address.isDraining()) return deny(serverIsEnding());
+    // A compressed body may become a thousand times as large.
+    const std::string_view packing = head.value("content-encoding");
+    if (!packing.empty() && packing != "identity") {
+      return deny({.status = 415,
+                   .message = "This server accepts no compressed bodies (Content-Encoding).",
+                   .code = "unsupported_encoding"});
+    }
+    const std::uint64_t length = address.bodyBytes(head);
+    // Each waiting request needs a thread. The other half of the threads is for small requests.
+    if (length > kSmallBody &&
+        address.waitingBodies() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
+      return deny({.status = 503,
+                   .message = "Other requests use all memory for large bodies on this server.",
+                   .type = "overloaded_error",
+                   .code = "too_many_large_bodies"});
+    }
+    connection.beginBody(address.awaitBody(&connection, length));
   } catch (const ApiFailure& failure) {
     return deny(failure.error());
   }
   return Unhandled;
-}
-
-/// Waits until a gate admits this request. Throws ApiFailure if the wait ends earlier.
-Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
-  const Clock::time_point came = Clock::now();
-  std::optional<ApiError> error;
-  Gate::Pass pass = gate.enter(amount, [&] {
-    error = isDraining ? serverIsEnding() : answering.interruption(came);
-    return error.has_value();
-  });
-  // The gate may have admitted the request at the same time as the end.
-  if (!error && isDraining) error = serverIsEnding();
-  if (error) throw ApiFailure(*error);
-  return pass;
 }
 
 /// A handler whose failures become answers.
@@ -295,7 +228,7 @@ httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
       if (asked.body.size() > config.limits.bodyBytes)
         throw ApiFailure(bodyTooLarge(config.limits.bodyBytes));
       currentConnection()->endBody(asked.body.size() > kSmallBody ? asked.body.size() : 0);
-      handle(asked, reply, awaitTurn(turns, 1));
+      handle(asked, reply, address.awaitTurn(currentConnection()));
     } catch (const ApiFailure& failure) {
       if (failure.error().status == kClientGone) metrics.countGone();
       refuse(reply, failure.error());
@@ -310,7 +243,7 @@ httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
 }
 
 void Server::Impl::route() {
-  Listener& http = *listener;
+  Listener& http = address.listener;
   http.set_pre_routing_handler([this](const Asked& asked, Reply& reply) { return check(asked, reply); });
   http.set_exception_handler([this](const Asked& /*asked*/, Reply& reply, const std::exception_ptr& thrown) {
     try {
@@ -327,13 +260,9 @@ void Server::Impl::route() {
     if (!reply.body.empty() || reply.content_provider_) return;
     Connection* const connection = currentConnection();
     const ReadFault fault = connection != nullptr ? connection->fault() : ReadFault::None;
-    if (fault == ReadFault::TooSlow)
-      refuse(reply,
-             {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"});
-    else if (fault == ReadFault::HeadTooLong)
-      refuse(reply,
-             {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"});
-    else if (reply.status == 413 || fault == ReadFault::BodyTooLong)
+    if (const std::optional<ApiError> error = errorOf(fault, config.limits))
+      refuse(reply, *error);
+    else if (reply.status == 413)
       refuse(reply, bodyTooLarge(config.limits.bodyBytes));
     else if (const char* methods = methodsOf(asked.path); reply.status == 404 && methods != nullptr) {
       reply.set_header("Allow", methods);
@@ -359,7 +288,7 @@ void Server::Impl::route() {
   });
 
   http.Get("/health", [this](const Asked& /*asked*/, Reply& reply) {
-    if (isDraining) return refuse(reply, serverIsEnding());
+    if (address.isDraining()) return refuse(reply, serverIsEnding());
     reply.set_content(R"({"status":"ok"})", kJson);
   });
   http.Get("/metrics", [this](const Asked& /*asked*/, Reply& reply) {
@@ -524,7 +453,8 @@ void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
 std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
                                                Gate::Pass turn) {
   if (call.plan->steps.empty()) refuseField({}, "This request contains nothing to generate.");
-  const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
+  const std::string ofClient =
+      address.keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
   // The key for readers of KV events. This key must reveal nothing about the client's key.
   const std::string extraKey = ofClient.empty() ? call.options.salt.value_or("") : shortFingerprint(salt);
@@ -540,8 +470,8 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
   std::function<void(RunId)> hasBegun;
   if (kvEvents && !extraKey.empty())
     hasBegun = [this, extraKey](RunId run) { kvForm.setExtraKey(run, extraKey); };
-  return std::make_shared<ServedRun>(std::move(call), std::move(turn), requests, std::move(about), metrics,
-                                     running, std::move(hasBegun), engine);
+  return std::make_shared<ServedRun>(std::move(call), std::move(turn), address.requests, std::move(about),
+                                     metrics, address.running, std::move(hasBegun), engine);
 }
 
 void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
@@ -564,10 +494,7 @@ Server::Server(ServerConfig config, Engine& engine)
 Server::~Server() = default;
 
 std::string Server::url() const {
-  const std::string& host = m_impl->config.host;
-  const bool isBare = host.find(':') != std::string::npos && !host.starts_with("[");
-  return std::string(m_impl->isSecure ? "https://" : "http://") + (isBare ? "[" + host + "]" : host) + ":" +
-         std::to_string(port());
+  return m_impl->address.url();
 }
 
 std::string Server::kvEvents() const {
@@ -579,31 +506,19 @@ std::string Server::kvEventsReplay() const {
 }
 
 int Server::port() const {
-  return m_impl->takenPort;
+  return m_impl->address.port();
 }
 
 void Server::start() {
-  m_impl->listener->start();
+  m_impl->address.listener.start();
 }
 
 void Server::finish(const std::stop_token& hurry) {
-  Impl& impl = *m_impl;
-  impl.isDraining = true;
-  impl.listener->closeSoon();
-  const Clock::time_point until = Clock::now() + impl.config.limits.toFinish;
-  while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
-    std::this_thread::sleep_for(kTurn);
-  impl.isHurrying = true;
-  // The server still writes the last answers, and also answers waiting clients.
-  constexpr milliseconds kToTell{2000};
-  const Clock::time_point end = Clock::now() + kToTell;
-  while ((impl.running > 0 || impl.listener->unanswered() > 0) && Clock::now() < end)
-    std::this_thread::sleep_for(milliseconds(1));
-  impl.listener->finish();
+  m_impl->address.finish(hurry);
 }
 
 ServedRequests& Server::requests() {
-  return m_impl->requests;
+  return m_impl->address.requests;
 }
 
 }  // namespace spanscope::server

@@ -4,13 +4,11 @@
 #pragma once
 
 #include "engine/plan/planner.h"
-#include "engine/remote/server/connection.h"
 #include "engine/remote/server/engine.h"
 #include "engine/remote/server/kv_events.h"
-#include "engine/remote/server/served_requests.h"
+#include "engine/remote/server/served_address.h"
 #include "engine/run/run_options.h"
 
-#include <filesystem>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -18,19 +16,9 @@
 
 namespace spanscope::server {
 
-struct ServerConfig {
-  std::string host = "127.0.0.1";  ///< a name or an address to listen on
-  int port = 8000;                 ///< 0: any free port
+struct ServerConfig : AddressConfig {
   /// Further names of the model for clients. "*": any name.
   std::vector<std::string> names{};
-  std::vector<std::string> keys{};  ///< keys of clients; empty: clients need no key
-  std::filesystem::path certificate{};
-  std::filesystem::path privateKey{};
-  std::vector<std::string> hosts{};    ///< like AccessRules::hosts
-  std::vector<std::string> origins{};  ///< like AccessRules::origins
-  bool keepsTexts = true;              ///< false: no texts in requests() and the events there
-  ServerLimits limits{};
-  ServedLimits served{};
   KvPublisherConfig kvEvents{};  ///< no endpoint: nothing is published
   run::RunOptions run{};         ///< options of every run, before the options of a request
   plan::PlanOptions plan{};
@@ -38,10 +26,7 @@ struct ServerConfig {
 
 class Server {
  public:
-  /// Opens the address. `engine` must outlive this object. Throws Failure in these cases:
-  /// - The address cannot be opened.
-  /// - The certificate and the private key do not match.
-  /// - The address is not a loopback address, and keys or TLS are missing.
+  /// Opens the address. `engine` must outlive this object. Throws Failure like ServedAddress.
   Server(ServerConfig config, Engine& engine);
   /// Stops the runs in progress.
   ~Server();
