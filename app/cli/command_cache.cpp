@@ -6,6 +6,7 @@
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/cache/store/disk_store.h"
 #include "engine/checkpoint/mapped_file.h"
@@ -22,7 +23,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -47,12 +47,6 @@ struct CacheCommandOptions {
   std::string target;  ///< folder for an export
   bool json = false;
 };
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 /// Opens an existing store. These commands create no store.
 cache::DiskStore openStore(const CacheCommandOptions& options) {
@@ -97,7 +91,7 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
   constexpr double kKibibyte = 1 << 10;
   constexpr double kMebibyte = 1 << 20;
   constexpr std::size_t kShownCharacters = 40;
-  const std::int64_t time = now();
+  const std::int64_t time = unixMilliseconds();
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   TextTable table({{"pack", TextTable::Align::Left},
                    {"model", TextTable::Align::Left},

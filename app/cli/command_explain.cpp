@@ -490,7 +490,7 @@ class ExplainCommand {
     }
     warnOfUnused(given, m_streams);
     if (trace) {
-      trace->write(trace::traceBytes(m_simulator->events(), {.program = "spanq " SPANSCOPE_VERSION}));
+      trace->write(trace::traceBytes(m_simulator->events(), {.program = traceHeader().program}));
       trace->commit();
     }
     return code;

@@ -31,7 +31,6 @@
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -317,12 +316,10 @@ class RemoteRecording {
   RemoteRecording(const Context& context, const RemoteRunOptions& options) : m_context(context) {
     if (options.trace.empty()) return;
     m_recorder.emplace();
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
     m_recorder->startFile(OutputFile(options.trace, {.inputs = options.query.book->files,
                                                      .unfinished = context.streams.unfinished,
                                                      .stop = context.stop}),
-                          {.program = kProgram,
-                           .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+                          traceHeader());
   }
   trace::Sink& sink() { return m_recorder ? static_cast<trace::Sink&>(*m_recorder) : m_none; }
   /// Whether the file is complete, or there is no file.
@@ -331,8 +328,6 @@ class RemoteRecording {
     if (error) m_context.streams.err << error->message() << '\n';
     return !error;
   }
-
-  static constexpr const char* kProgram = "spanq " SPANSCOPE_VERSION;
 
  private:
   const Context& m_context;
@@ -391,7 +386,7 @@ ExitCode runQuery(const Context& context, const RemoteRunOptions& options, Asked
   const remote::NodeNames names = asked.isLocalized ? remote::NodeNames() : asked.read.names;
   AnswerPrinter printer(context, targets, requests, orderer, options.json);
   remote::RemoteTrace traced(recording->sink(),
-                             {.program = RemoteRecording::kProgram,
+                             {.program = traceHeader().program,
                               .queryJson = query::writeCanonical(asked.query),
                               .explain = {},
                               .seed = options.seed.value_or(0),

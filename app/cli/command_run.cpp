@@ -178,12 +178,8 @@ class RunCommand {
   /// Call this before the session begins, so that the file has the session's first event.
   bool startRecording() {
     if (m_options.trace.empty()) return true;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
     try {
-      m_recorder->startFile(
-          OutputFile(m_options.trace, traceRules()),
-          {.program = "spanq " SPANSCOPE_VERSION,
-           .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      m_recorder->startFile(OutputFile(m_options.trace, traceRules()), traceHeader());
     } catch (const Failure& failure) {
       m_context.streams.err << failure.what() << '\n';
       return false;

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -87,11 +86,7 @@ ExitCode replayFile(const Context& context, const simulator::Server& server,
     context.streams.out << '\n';
   }
   if (!trace) return ExitCode::Fine;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const std::vector<trace::Event> events = story.events();
-  trace->write(trace::traceBytes(
-      events, {.program = "spanq " SPANSCOPE_VERSION,
-               .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()}));
+  trace->write(trace::traceBytes(story.events(), traceHeader()));
   trace->commit();
   return ExitCode::Fine;
 }

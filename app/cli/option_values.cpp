@@ -2,9 +2,11 @@
 #include "app/cli/option_values.h"
 
 #include "engine/base/problem_sentence.h"
+#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
+#include "engine/trace/trace_file.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -194,6 +196,10 @@ template CLI::Validator within(Range<std::uint64_t>);
 
 void refuseOption(const std::string& option, const std::string& found, const std::string& expected) {
   throw CLI::ValidationError(option, problemSentence(found, expected));
+}
+
+trace::TraceHeader traceHeader() {
+  return {.program = "spanq " SPANSCOPE_VERSION, .createdAt = unixMilliseconds()};
 }
 
 void checkId(const std::string& option, TokenId id, std::int32_t vocabularySize) {

@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace spanscope::trace {
+struct TraceHeader;
+}
+
 namespace spanscope::cli {
 
 /// Reads a number of decimal digits and nothing else: no sign, no space, no zero before other digits. Returns
@@ -68,6 +72,9 @@ CLI::Validator within(Range<T> range);
 /// are read, or later if only the model or a file shows the mistake.
 [[noreturn]] void refuseOption(const std::string& option, const std::string& found,
                                const std::string& expected);
+
+/// Returns the header of a trace file that spanq begins now.
+trace::TraceHeader traceHeader();
 
 /// Refuses an id that a vocabulary of this size does not have.
 void checkId(const std::string& option, TokenId id, std::int32_t vocabularySize);

@@ -24,8 +24,6 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr const char* kGatewayProgram = "spanq " SPANSCOPE_VERSION;
-
 /// A file of JSON lines. Each line is in the file as soon as its request has ended.
 class LogFile {
  public:
@@ -144,7 +142,7 @@ ExitCode serveGateway(const Context& context, const GatewayOptions& options,
   own.chat = &workbench::chatTemplateOf(settings);
   own.model = workbench::modelNameOf(settings);
   own.tokenBytes = workbench::cachedTokenBytes(workbench::modelDirectoryOf(settings));
-  own.program = kGatewayProgram;
+  own.program = traceHeader().program;
   std::shared_ptr<LogFile> log;
   if (!options.log.empty()) {
     log = std::make_shared<LogFile>(options.log);
@@ -153,13 +151,8 @@ ExitCode serveGateway(const Context& context, const GatewayOptions& options,
   gateway::Gateway gateway(std::move(own));
   const std::vector<std::shared_ptr<trace::Recorder>> recorders = gateway.recorders();
   if (!options.record.empty()) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    for (std::size_t i = 0; i < recorders.size(); ++i) {
-      recorders[i]->startFile(
-          gateway::recordingOf(options.record, i),
-          {.program = kGatewayProgram,
-           .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
-    }
+    for (std::size_t i = 0; i < recorders.size(); ++i)
+      recorders[i]->startFile(gateway::recordingOf(options.record, i), traceHeader());
   }
   if (streams.endsByItself != nullptr) *streams.endsByItself = true;
   gateway.start();

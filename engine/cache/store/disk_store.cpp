@@ -2,6 +2,7 @@
 #include "engine/cache/store/disk_store.h"
 
 #include "engine/base/problem_sentence.h"
+#include "engine/base/unix_time.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -69,7 +70,7 @@ void DiskStore::refresh() {
   if (::stat(m_folder.packs().c_str(), &status) != 0) return;
   const std::int64_t changed = fileTime(status.st_mtim);
   if (changed == m_folderTime) return;
-  m_folderTime = systemTime() - changed > kTick ? changed : -1;
+  m_folderTime = unixMilliseconds() - changed > kTick ? changed : -1;
   const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   std::set<std::string> there;
   for (const FolderEntry& entry : entries) {
@@ -173,7 +174,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     remove(file, /*id:file-cut-while*/ "a file that got shorter while it was read");
     return std::nullopt;
   }
-  known.usedAt = systemTime();
+  known.usedAt = unixMilliseconds();
   return StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = entry.base},
                      .tier = trace::StoreTier::Disk,
                      .bytes = pack->blockBytes(entry),

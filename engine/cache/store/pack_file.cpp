@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/problem_sentence.h"
+#include "engine/base/unix_time.h"
 #include "engine/cache/kv_cache.h"
 
 #include <fcntl.h>
@@ -352,7 +353,7 @@ std::string textOf(std::span<const BlockToKeep> blocks) {
 
 PackHead headOf(const PackContent& content) {
   PackHead head;
-  head.storedAt = systemTime();
+  head.storedAt = unixMilliseconds();
   head.slotBytes = content.slotBytes;
   head.fingerprint = content.fingerprint;
   head.model = content.model;

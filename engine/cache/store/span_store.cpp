@@ -2,6 +2,7 @@
 #include "engine/cache/store/span_store.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/unix_time.h"
 
 #include <sys/random.h>
 
@@ -112,7 +113,7 @@ KeptState SpanStore::stateOf(const ContentName& name) const {
 std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const ContentName& parent,
                                             std::int32_t tokens, std::uint32_t slotBytes) {
   const std::lock_guard lock(m_mutex);
-  if (auto held = m_host.fetch(name, parent, tokens, systemTime())) return held;
+  if (auto held = m_host.fetch(name, parent, tokens, unixMilliseconds())) return held;
   if (const auto waiting = m_waiting.find(name); waiting != m_waiting.end()) {
     const HeldBlock& block = waiting->second.block;
     if (block.facts.parent == parent && block.facts.tokens == tokens)
@@ -124,7 +125,7 @@ std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const Conte
 
 std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience& patience) {
   Lock lock(m_mutex);
-  block.storedAt = block.usedAt = systemTime();
+  block.storedAt = block.usedAt = unixMilliseconds();
   if (m_host.limit() == 0) {
     if (!await(lock, std::move(block), patience)) return std::nullopt;
     return trace::StoreTier::Disk;
@@ -150,7 +151,7 @@ std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience
 
 bool SpanStore::keep(HeldBlock block, const Patience& patience) {
   Lock lock(m_mutex);
-  block.storedAt = block.usedAt = systemTime();
+  block.storedAt = block.usedAt = unixMilliseconds();
   const ContentName name = block.facts.name;
   return await(lock, std::move(block), patience) || (m_disk && m_disk->has(name)) || m_waiting.contains(name);
 }
@@ -283,7 +284,7 @@ void SpanStore::clearHost(const Patience& patience) {
 
 trace::StoreReported SpanStore::report(const std::string& fingerprint) {
   const std::lock_guard lock(m_mutex);
-  const std::int64_t time = systemTime();
+  const std::int64_t time = unixMilliseconds();
   trace::StoreReported report;
   if (m_host.limit() > 0) {
     report.tiers.push_back({.tier = trace::StoreTier::Host,

@@ -118,12 +118,6 @@ ContentName ContentNaming::block(const ContentName& parent, std::span<const Toke
   return {m_hmac(text.bytes())};
 }
 
-std::int64_t systemTime() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 std::int64_t fileTime(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000 + time.tv_nsec / 1'000'000;
 }

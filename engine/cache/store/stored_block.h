@@ -96,8 +96,7 @@ struct Patience {
   std::chrono::milliseconds most = std::chrono::hours(24);
 };
 
-/// Returns the time of the system, and the time of a file, in milliseconds since 1970.
-std::int64_t systemTime();
+/// Returns the time of a file in milliseconds since 1970.
 std::int64_t fileTime(const timespec& time);
 
 /// The state of a content that was given to keep().

@@ -2,6 +2,7 @@
 #include "engine/remote/gateway/gateway.h"
 
 #include "engine/base/error.h"
+#include "engine/base/unix_time.h"
 #include "engine/remote/gateway/passage.h"
 #include "engine/remote/gateway/passed_call.h"
 #include "engine/remote/gateway/passed_run.h"
@@ -29,11 +30,6 @@ using server::Gate;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-std::int64_t unixMilliseconds() {
-  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 /// Returns the key of a bearer token; empty: there is none.
 std::string keyIn(std::string_view authorization) {
   constexpr std::string_view kBearer = "bearer ";
@@ -45,12 +41,8 @@ std::string keyIn(std::string_view authorization) {
 class NoWatcher final : public PassageWatcher {
  public:
   void sent() override {}
-  void begun(const UpstreamHead& head) override { m_status = head.status; }
+  void begun(const UpstreamHead& /*head*/) override {}
   void came(std::string_view /*content*/) override {}
-  int status() const { return m_status; }
-
- private:
-  int m_status = 0;
 };
 
 }  // namespace

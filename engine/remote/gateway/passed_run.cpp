@@ -2,6 +2,7 @@
 #include "engine/remote/gateway/passed_run.h"
 
 #include "engine/base/error.h"
+#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/span_table.h"
 #include "engine/query/json/json.h"
@@ -255,9 +256,7 @@ simulator::TracedRequest PassedRun::traced() const {
 
 void PassedRun::sent() {
   m_sentAt = Clock::now();
-  m_startTime = std::chrono::duration_cast<std::chrono::milliseconds>(
-                    std::chrono::system_clock::now().time_since_epoch())
-                    .count();
+  m_startTime = unixMilliseconds();
   // A second connection may carry the same request.
   if (m_hasBegun) return;
   try {

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/layout.h"
 #include "engine/remote/server/call_bodies.h"
@@ -34,11 +35,6 @@ using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
-
-std::int64_t millisecondsNow() {
-  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 /// Returns an unpredictable number. If the library returns no number, the clock is used.
 std::uint64_t randomNumber() {
@@ -465,7 +461,7 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
   about.endpoint = asked.path;
   about.model = call.model;
   about.client = asked.remote_addr;
-  about.time = millisecondsNow();
+  about.time = unixMilliseconds();
   about.queryJson = call.options.queryJson;
   std::function<void(RunId)> hasBegun;
   if (kvEvents && !extraKey.empty())
@@ -476,7 +472,7 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
 
 void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
   ReplyHead head{.id = newId(call.form == AnswerForm::Chat ? "chatcmpl-" : "cmpl-"),
-                 .created = millisecondsNow() / 1000,
+                 .created = unixMilliseconds() / 1000,
                  .model = call.model.empty() ? engine.model().name : call.model,
                  .fingerprint = fingerprint,
                  .form = call.form};
