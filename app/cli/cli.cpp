@@ -3,7 +3,6 @@
 
 #include "app/cli/command.h"
 #include "app/cli/command_completion.h"
-#include "app/cli/command_watch.h"
 #include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"

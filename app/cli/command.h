@@ -44,12 +44,14 @@ void addRemote(CLI::App& app, Context& context);
 void addSimulator(CLI::App& app, Context& context);
 void addLesson(CLI::App& app, Context& context);
 void addServe(CLI::App& app, Context& context);
+void addWatch(CLI::App& app, Context& context);
 
 /// Adds `spanq cache warm`.
 void addWarmCommand(CLI::App& group, Context& context);
 
-/// Adds `spanq model get`.
+/// Adds `spanq model get` and `spanq model probe`.
 void addModelGet(CLI::App& group, Context& context);
+void addModelProbe(CLI::App& group, Context& context);
 
 /// Adds `man` and `man COMMAND`. The pages describe all commands of `app` at the time of the call.
 void addMan(CLI::App& app, Context& context);

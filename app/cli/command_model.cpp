@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/model_probe.h"
 #include "app/cli/option_values.h"
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Watches the cache of a running server, and records it as a trace.
 
-#include "app/cli/command_watch.h"
-
 #include "app/cli/asked_server.h"
+#include "app/cli/command.h"
 #include "app/cli/option_values.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
@@ -128,10 +127,7 @@ ExitCode watchServer(const Context& context, const WatchOptions& options) {
   trace::Recorder recorder(watch::recorderOptions(config));
   if (!options.trace.empty()) {
     OutputRules rules{.inputs = {}, .unfinished = streams.unfinished, .stop = context.stop};
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    recorder.startFile(OutputFile(options.trace, rules),
-                       {.program = "spanq " SPANSCOPE_VERSION,
-                        .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+    recorder.startFile(OutputFile(options.trace, rules), traceHeader());
   }
   auto watch = std::make_unique<watch::Watch>(std::move(config), recorder);
   if (streams.endsByItself != nullptr) *streams.endsByItself = true;

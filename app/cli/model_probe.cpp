@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/model_probe.h"
-
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
