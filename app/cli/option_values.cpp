@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/option_values.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/problem_sentence.h"
 #include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
@@ -21,10 +22,6 @@
 namespace spanscope::cli {
 
 namespace {
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// A zero before another digit marks an octal number in some programs, so the number is ambiguous.
 bool hasLeadingZero(std::string_view text) {

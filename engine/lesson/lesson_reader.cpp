@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/ascii.h"
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/lesson/lesson.h"
@@ -47,10 +48,6 @@ Line bare(Line line) {
   }
   while (!line.text.empty() && isGap(line.text.back())) line.text.remove_suffix(1);
   return line;
-}
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// The words of a line. A text in double quotes counts as one word.

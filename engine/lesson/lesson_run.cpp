@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/lesson_run.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
@@ -425,9 +426,9 @@ std::size_t wordsIn(std::string_view text) {
   std::size_t words = 0;
   bool isCounted = false;  // the current word, which has a letter or a digit
   for (const char c : text) {
-    const bool isLetter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    words += isLetter && !isCounted ? 1 : 0;
-    isCounted = c != ' ' && c != '\n' && (isCounted || isLetter);
+    const bool isInWord = isDigit(c) || isLetter(c);
+    words += isInWord && !isCounted ? 1 : 0;
+    isCounted = c != ' ' && c != '\n' && (isCounted || isInWord);
   }
   return words;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/number_text.h"
 
+#include "engine/base/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,10 +13,6 @@
 namespace spanscope::query {
 
 namespace {
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Removes the digits at the front of `text`; false if there are none.
 bool takeDigits(std::string_view& text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/parameters.h"
 
+#include "engine/base/ascii.h"
 #include "engine/query/number_text.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
@@ -18,11 +19,11 @@ namespace spanscope::query {
 namespace {
 
 bool beginsName(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return c == '_' || isLetter(c);
 }
 
 bool isInName(char c) {
-  return beginsName(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  return beginsName(c) || isDigit(c) || c == '.' || c == '-';
 }
 
 /// The name of the parameter that begins at the front of `text`; nothing if no parameter begins there.

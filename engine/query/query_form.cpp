@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_form.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/utf8.h"
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
@@ -25,10 +26,7 @@ namespace spanscope::query {
 namespace {
 
 bool endsWith(std::string_view name, std::string_view ending) {
-  if (name.size() < ending.size()) return false;
-  name.remove_prefix(name.size() - ending.size());
-  return std::equal(name.begin(), name.end(), ending.begin(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+  return inSmallLetters(name).ends_with(ending);
 }
 
 /// Whether the text begins with a YAML key without brackets: `user: …`, `"user": …`.

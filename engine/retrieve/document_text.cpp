@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/document_text.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/query/diagnostic.h"
@@ -126,10 +127,7 @@ std::string textOfLine(const Json& value) {
 /// is too large.
 bool isNoNumber(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
-  std::string lower(word);
-  std::ranges::transform(lower, lower.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
-  });
+  const std::string lower = inSmallLetters(word);
   if (lower == "nan" || lower == "inf" || lower == "infinity") return true;
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -297,10 +295,7 @@ DocumentFormat formatOf(std::string_view name, std::string_view bytes) {
   if (bytes.starts_with(kPdfBegin)) return DocumentFormat::Pdf;
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return DocumentFormat::PlainText;
-  std::string end(name.substr(dot));
-  for (char& letter : end) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
+  const std::string end = inSmallLetters(name.substr(dot));
   const auto* const found = std::ranges::find(kExtensions, end, &Extension::end);
   return found == kExtensions.end() ? DocumentFormat::PlainText : found->format;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/ranking.h"
 
+#include "engine/base/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -179,8 +181,7 @@ namespace {
 /// Bytes of words: letters and digits of ASCII, and all bytes beyond ASCII. FTS5's own tokenizer splits such
 /// words further.
 bool isWordByte(char byte) {
-  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         static_cast<unsigned char>(byte) >= 0x80U;
+  return isDigit(byte) || isLetter(byte) || static_cast<unsigned char>(byte) >= 0x80U;
 }
 
 }  // namespace
@@ -193,10 +194,7 @@ std::string matchAnyWord(std::string_view text, std::size_t count) {
     const auto* const begin = std::find_if(at, text.end(), isWordByte);
     at = std::find_if_not(begin, text.end(), isWordByte);
     if (begin == at) continue;
-    std::string word(begin, at);
-    std::ranges::transform(word, word.begin(), [](char letter) {
-      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    });
+    const std::string word = inSmallLetters(std::string_view(begin, at));
     if (!seen.insert(word).second) continue;
     if (!expression.empty()) expression += " OR ";
     expression += '"' + word + '"';

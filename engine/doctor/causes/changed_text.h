@@ -2,6 +2,7 @@
 // Finds and shows the changed place of two texts. Open this file to write a rule about texts.
 #pragma once
 
+#include "engine/base/ascii.h"
 #include "engine/doctor/causes.h"
 
 #include <cstddef>
@@ -14,15 +15,6 @@ namespace spanscope::doctor {
 
 // These functions know ASCII only. They are called for each byte of large logs.
 
-constexpr bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-constexpr char smallLetter(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-constexpr bool isLetter(char c) {
-  return smallLetter(c) >= 'a' && smallLetter(c) <= 'z';
-}
 constexpr bool isWordCharacter(char c) {
   return isDigit(c) || isLetter(c) || c == '_';
 }

@@ -257,9 +257,8 @@ std::string serverInHeaders(const Json* headers) {
                                                     "x-server-id",
                                                     "x-instance-id",
                                                     "x-litellm-model-api-base"};
-  const auto isName = [&](std::string name) {
-    std::ranges::transform(name, name.begin(), smallLetter);
-    return std::ranges::find(kNames, name) != kNames.end();
+  const auto isName = [&](std::string_view name) {
+    return std::ranges::find(kNames, inSmallLetters(name)) != kNames.end();
   };
   std::string found;
   const auto take = [&](const std::string& name, const Json* value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json_cursor.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/utf8.h"
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"
@@ -174,18 +175,9 @@ void JsonCursor::readUnicodeEscape(std::string& value) {
 bool JsonCursor::readHexDigits(unsigned& value) {
   value = 0;
   for (int i = 0; i < 4; ++i, ++m_offset) {
-    const char c = atEnd() ? '\0' : m_text[m_offset];
-    unsigned digit = 0;
-    if (c >= '0' && c <= '9') {
-      digit = static_cast<unsigned>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      digit = static_cast<unsigned>(c - 'a') + 10;
-    } else if (c >= 'A' && c <= 'F') {
-      digit = static_cast<unsigned>(c - 'A') + 10;
-    } else {
-      return false;
-    }
-    value = value << 4U | digit;
+    const int digit = atEnd() ? -1 : hexDigit(m_text[m_offset]);
+    if (digit < 0) return false;
+    value = value << 4U | static_cast<unsigned>(digit);
   }
   return true;
 }

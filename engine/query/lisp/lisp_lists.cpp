@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The forms that make lists and texts, and the forms that get lists and texts from outside.
 
+#include "engine/base/ascii.h"
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/node_parts.h"
@@ -343,8 +344,7 @@ std::optional<RustPlaceholder> readPlaceholder(std::string_view inside, std::siz
     return placeholder;
   }
   const auto isInName = [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return c == '_' || isLetter(c) || isDigit(c) || static_cast<unsigned char>(c) >= 0x80;
   };
   if (!std::ranges::all_of(inside, isInName)) return std::nullopt;
   placeholder.argument = std::string(inside);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/operators/vocabulary.h"
 
+#include "engine/base/ascii.h"
 #include "engine/query/visit_fields.h"
 
 #include <algorithm>
@@ -30,21 +31,11 @@ std::string_view keyOfOtherName(std::string_view name) {
   return key;
 }
 
-char lowered(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return lowered(c); });
-  return lower;
-}
-
 /// Number of characters to insert, drop or replace to turn one name into the other. Case and underscores do
 /// not count.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   const auto plain = [](std::string_view text) {
-    std::string letters = lowered(text);
+    std::string letters = inSmallLetters(text);
     letters.erase(std::remove_if(letters.begin(), letters.end(), [](char c) { return c == '_' || c == '-'; }),
                   letters.end());
     return letters;
@@ -80,7 +71,7 @@ std::string hintForOperator(std::string_view key) {
   if (key == "role" || key == "content")
     return /*id:message-written-user*/ "A message is written {\"user\": \"text\"}";
   std::optional<std::string> meant;
-  if (const std::string_view other = keyOfOtherName(lowered(key.substr(0, 32))); !other.empty()) {
+  if (const std::string_view other = keyOfOtherName(inSmallLetters(key.substr(0, 32))); !other.empty()) {
     meant = std::string(other);
   } else {
     std::vector<std::string> keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/answer_json.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/http/http_client.h"
@@ -166,8 +167,7 @@ void ObjectScanner::add(std::string_view piece) {
 std::string lettersOf(std::string_view text) {
   std::string letters;
   for (const char c : text) {
-    if (c >= 'a' && c <= 'z') letters += c;
-    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+    if (isLetter(c)) letters += smallLetter(c);
   }
   return letters;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/refused_fields.h"
 
+#include "engine/base/ascii.h"
 #include "engine/remote/chat/chat_protocol.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace spanscope::remote {
 namespace {
@@ -35,18 +35,9 @@ constexpr std::array<std::string_view, 13> kRefusals{
     "forbidden",   "unknown",       "unrecognized",     "unrecognised",  "unexpected",
     "extra_",      "extra field",   "extra input"};
 
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-  return lower;
-}
-
 /// Whether a text has a name that is no part of a longer name.
 bool hasName(std::string_view text, std::string_view name) {
-  const auto isPart = [](char byte) {
-    return byte == '_' || std::isalnum(static_cast<unsigned char>(byte)) != 0;
-  };
+  const auto isPart = [](char byte) { return byte == '_' || isDigit(byte) || isLetter(byte); };
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const std::size_t end = at + name.size();
     if ((at == 0 || !isPart(text[at - 1])) && (end == text.size() || !isPart(text[end]))) return true;
@@ -63,7 +54,7 @@ Json objectOf(std::string_view body) {
 
 const RefusedField* refusedField(std::string_view body, long status, std::string_view refusal) {
   if (status != kBadRequest && status != kUnprocessable) return nullptr;
-  const std::string said = lowered(refusal);
+  const std::string said = inSmallLetters(refusal);
   const bool isAboutFields = std::ranges::any_of(
       kRefusals, [&said](std::string_view words) { return said.find(words) != std::string::npos; });
   if (!isAboutFields) return nullptr;

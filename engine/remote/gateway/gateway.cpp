@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/gateway/gateway.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/unix_time.h"
 #include "engine/remote/gateway/passage.h"
@@ -33,7 +34,7 @@ using std::chrono::milliseconds;
 /// Returns the key of a bearer token; empty: there is none.
 std::string keyIn(std::string_view authorization) {
   constexpr std::string_view kBearer = "bearer ";
-  if (server::inSmallLetters(authorization.substr(0, kBearer.size())) != kBearer) return {};
+  if (inSmallLetters(authorization.substr(0, kBearer.size())) != kBearer) return {};
   return std::string(authorization.substr(kBearer.size()));
 }
 

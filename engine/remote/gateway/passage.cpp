@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/gateway/passage.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
@@ -21,7 +22,6 @@ namespace {
 
 using server::ApiError;
 using server::ApiFailure;
-using server::inSmallLetters;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPassageTurn{50};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/gateway/passed_run.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
@@ -324,7 +325,7 @@ void PassedRun::begun(const UpstreamHead& head) {
   m_status = head.status;
   // The server accepts the request.
   if (m_status == kOkStatus) waits();
-  m_encoding = server::inSmallLetters(head.value("content-encoding"));
+  m_encoding = inSmallLetters(head.value("content-encoding"));
   if (m_encoding == "identity") m_encoding.clear();
   if (!m_encoding.empty()) m_decoder = ContentDecoder::make(m_encoding);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/gateway/upstream_link.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/server/connection.h"
@@ -18,8 +19,6 @@ namespace spanscope::gateway {
 
 namespace {
 
-using server::inSmallLetters;
-
 constexpr std::array<std::string_view, 9> kHopByHop{
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
     "trailer",    "upgrade",    "http2-settings"};
@@ -30,13 +29,6 @@ constexpr std::array<std::string_view, 9> kHopByHop{
 
 std::string noConnection(CURLcode code) {
   return std::string("no connection (") + curl_easy_strerror(code) + ")";
-}
-
-int digitOf(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
-  return -1;
 }
 
 /// Returns the next line of a head without its end. Some servers end lines with LF only.
@@ -100,7 +92,7 @@ void BodyScanner::takeFrame(char letter) {
   ++m_inChunk;
   switch (m_part) {
     case Part::Size:
-      if (const int digit = digitOf(letter); digit >= 0) {
+      if (const int digit = hexDigit(letter); digit >= 0) {
         m_left = m_left * 16 + static_cast<std::uint64_t>(digit);
         m_hasDigit = true;
         if (m_left > kMost) refuseAnswer("a chunk of more than 2^40 bytes", "a smaller chunk");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/http/http_client.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -272,10 +273,7 @@ std::optional<std::string> part(CURLU* url, CURLUPart what) {
 }
 
 bool isLoopback(const std::string& host) {
-  std::string lower = host;
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (lower == "localhost") return true;
+  if (inSmallLetters(host) == "localhost") return true;
   in_addr four{};
   if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24U == 127;
   in6_addr six{};
@@ -316,9 +314,7 @@ std::string originOf(const std::string& url) {
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   if (parsed == nullptr || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return {};
   const std::string scheme = part(parsed.get(), CURLUPART_SCHEME).value_or("");
-  std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
-  std::ranges::transform(host, host.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string host = inSmallLetters(part(parsed.get(), CURLUPART_HOST).value_or(""));
   const std::string port = part(parsed.get(), CURLUPART_PORT)
                                .value_or(scheme == "https"  ? "443"
                                          : scheme == "http" ? "80"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/hub/hub_client.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -26,12 +27,6 @@ constexpr const char* kErrorMessage = "x-error-message";
 
 bool isHex(std::string_view text, std::size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
 }
 
 bool isNamePart(std::string_view part) {
@@ -134,7 +129,7 @@ std::vector<HubModel> ggufModels(const HubListing& listing) {
   std::map<std::string, std::map<int, const HubFile*>> parts;
   std::map<std::string, int> counts;
   for (const HubFile& file : listing.files) {
-    const std::string base = lower(baseName(file.name));
+    const std::string base = inSmallLetters(baseName(file.name));
     if (!base.ends_with(".gguf") || base.starts_with("mmproj") || base.find("imatrix") != std::string::npos)
       continue;
     const GgufPart part = partOf(file.name);
@@ -157,14 +152,14 @@ std::vector<HubModel> ggufModels(const HubListing& listing) {
 }
 
 bool isUnpacked(const HubModel& model) {
-  const std::string stem = lower(baseName(partOf(model.name).stem));
+  const std::string stem = inSmallLetters(baseName(partOf(model.name).stem));
   return stem.ends_with("f16") || stem.ends_with("f32");
 }
 
 /// Whether the name of a GGUF file ends in this tag: "Q4_K_M" in "model-Q4_K_M.gguf".
 bool hasTag(const HubModel& model, std::string_view tag) {
-  const std::string stem = lower(baseName(partOf(model.name).stem));
-  const std::string end = lower(tag);
+  const std::string stem = inSmallLetters(baseName(partOf(model.name).stem));
+  const std::string end = inSmallLetters(tag);
   if (end.empty() || !stem.ends_with(end)) return false;
   if (stem.size() == end.size()) return true;
   const char before = stem[stem.size() - end.size() - 1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/access.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"

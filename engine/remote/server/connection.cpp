@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/connection.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
@@ -370,16 +371,11 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-char lower(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
 /// The characters of a method or the name of a field (RFC 9110, section 5.6.2).
 bool isToken(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [&](char letter) {
-    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
-           (letter >= 'A' && letter <= 'Z') || kOthers.find(letter) != std::string_view::npos;
+    return isDigit(letter) || isLetter(letter) || kOthers.find(letter) != std::string_view::npos;
   });
 }
 
@@ -472,12 +468,6 @@ void readLength(RequestHead& head, std::size_t mostBodyBytes) {
 }
 
 }  // namespace
-
-std::string inSmallLetters(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(), lower);
-  return small;
-}
 
 std::string_view RequestHead::value(std::string_view name) const {
   for (const auto& [own, value] : fields) {

@@ -46,9 +46,6 @@ struct ServerLimits {
   std::chrono::milliseconds toFinish{30'000};   ///< max time for running answers when the server ends
 };
 
-/// Returns the text with the letters A to Z as a to z.
-std::string inSmallLetters(std::string_view text);
-
 /// The request line and the header fields of a request, read strictly. Two readers of the same bytes must not
 /// understand two different requests (RFC 9112).
 struct RequestHead {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/server.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/unix_time.h"
@@ -92,8 +93,7 @@ std::string hintFor(const Asked& asked) {
 /// Whether a header is a list of names of headers: "Authorization, Content-Type".
 bool isNameList(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') ||
+    return isLetter(letter) || isDigit(letter) ||
            std::string_view("-_, ").find(letter) != std::string_view::npos;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/servers/server_list.h"
 
+#include "engine/base/ascii.h"
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/remote_run.h"
@@ -40,9 +41,7 @@ std::size_t atOnceField(const Json& object) {
 }
 
 bool isVariable(const std::string& name) {
-  const auto fits = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  };
+  const auto fits = [](char c) { return isLetter(c) || isDigit(c) || c == '_'; };
   return !name.empty() && std::ranges::all_of(name, fits);
 }
 
