@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 
@@ -51,14 +52,9 @@ query::Node message(query::Role role, std::string text) {
 }
 
 bool holdsText(const plan::PromptNode& node, const std::string& text) {
-  const auto anyOf = [&text](const std::vector<plan::PromptNode>& children) {
-    return std::any_of(children.begin(), children.end(),
-                       [&text](const plan::PromptNode& child) { return holdsText(child, text); });
-  };
-  if (const auto* said = std::get_if<plan::PromptMessage>(&node.value)) return said->text == text;
-  if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) return anyOf(run->children);
-  if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value)) return anyOf(plus->children);
-  return false;
+  const auto* said = std::get_if<plan::PromptMessage>(&node.value);
+  if (said != nullptr && said->text == text) return true;
+  return std::ranges::any_of(childrenOf(node), [&text](const auto& child) { return holdsText(child, text); });
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {

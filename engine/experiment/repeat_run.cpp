@@ -2,6 +2,7 @@
 #include "engine/experiment/repeat_run.h"
 
 #include "engine/base/error.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/query/node_parts.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/replay.h"
@@ -213,30 +214,16 @@ RunSample RunMetricsSink::take() {
 
 namespace {
 
-std::size_t widestIn(const plan::PromptNode& node);
-
-std::size_t widestOf(const std::vector<plan::PromptNode>& children) {
-  std::size_t widest = 0;
-  for (const plan::PromptNode& child : children) widest = std::max(widest, widestIn(child));
+std::size_t widestIn(const plan::PromptNode& node) {
+  const auto* plus = std::get_if<plan::PromptPlus>(&node.value);
+  std::size_t widest = plus == nullptr ? 0 : plus->children.size();
+  for (const plan::PromptNode& child : childrenOf(node)) widest = std::max(widest, widestIn(child));
   return widest;
 }
 
-std::size_t widestIn(const plan::PromptNode& node) {
-  if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) return widestOf(run->children);
-  if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value))
-    return std::max(plus->children.size(), widestOf(plus->children));
-  return 0;
-}
-
 void reverseIn(plan::PromptNode& node) {
-  std::vector<plan::PromptNode>* children = nullptr;
-  if (auto* run = std::get_if<plan::PromptRun>(&node.value)) children = &run->children;
-  if (auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
-    children = &plus->children;
-    std::ranges::reverse(*children);
-  }
-  if (children == nullptr) return;
-  for (plan::PromptNode& child : *children) reverseIn(child);
+  if (auto* plus = std::get_if<plan::PromptPlus>(&node.value)) std::ranges::reverse(plus->children);
+  for (plan::PromptNode& child : childrenOf(node)) reverseIn(child);
 }
 
 /// Removes the plus nodes from the node. Returns false if nothing is left of the node.

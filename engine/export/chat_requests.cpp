@@ -2,6 +2,7 @@
 #include "engine/export/chat_requests.h"
 
 #include "engine/plan/planner.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
 #include "engine/spnl/request_text.h"
@@ -183,13 +184,9 @@ namespace {
 
 /// Returns the prompt with outputs of requests in place of outputs of steps.
 plan::PromptNode ofRequests(plan::PromptNode node, const std::map<StepIndex, std::size_t>& requestOf) {
-  if (auto* output = std::get_if<plan::PromptOutput>(&node.value)) {
+  if (auto* output = std::get_if<plan::PromptOutput>(&node.value))
     output->step = static_cast<StepIndex>(requestOf.at(output->step));
-  } else if (auto* run = std::get_if<plan::PromptRun>(&node.value)) {
-    for (plan::PromptNode& child : run->children) child = ofRequests(std::move(child), requestOf);
-  } else if (auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
-    for (plan::PromptNode& child : plus->children) child = ofRequests(std::move(child), requestOf);
-  }
+  for (plan::PromptNode& child : childrenOf(node)) child = ofRequests(std::move(child), requestOf);
   return node;
 }
 

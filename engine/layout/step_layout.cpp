@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
 #include "engine/layout/layouts.h"
+#include "engine/plan/prompt_children.h"
 
 #include <algorithm>
 #include <array>
@@ -26,17 +27,9 @@ struct Scope {
   std::optional<std::uint32_t> open;  ///< the segment that the next run of this scope continues
 };
 
-/// The children of a run or a plus; null for a leaf.
-const std::vector<plan::PromptNode>* childrenOf(const plan::PromptNode& prompt) {
-  if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) return &run->children;
-  if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) return &plus->children;
-  return nullptr;
-}
-
 /// Whether the prompt contains no message and no output.
 bool isEmpty(const plan::PromptNode& prompt) {
-  const std::vector<plan::PromptNode>* children = childrenOf(prompt);
-  return children != nullptr && std::ranges::all_of(*children, isEmpty);
+  return !isLeaf(prompt) && std::ranges::all_of(childrenOf(prompt), isEmpty);
 }
 
 /// Whether the prompt is a subquery result: the prompt of an earlier step, followed by its answer.
@@ -104,9 +97,9 @@ class StepLayout {
     if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
       return message->text.empty() && rendered(*message).ids.empty();
     }
-    const std::vector<plan::PromptNode>* children = childrenOf(prompt);
-    return children != nullptr &&
-           std::ranges::all_of(*children, [this](const plan::PromptNode& child) { return isSilent(child); });
+    return !isLeaf(prompt) && std::ranges::all_of(childrenOf(prompt), [this](const plan::PromptNode& child) {
+      return isSilent(child);
+    });
   }
 
   /// The last message that gives tokens; null if there is none.
@@ -120,10 +113,10 @@ class StepLayout {
   static const plan::PromptMessage* firstMessage(const plan::PromptNode& prompt) {
     const plan::PromptNode* node = &prompt;
     while (true) {
-      const std::vector<plan::PromptNode>* children = childrenOf(*node);
-      if (children == nullptr) return std::get_if<plan::PromptMessage>(&node->value);
-      const auto filled = std::ranges::find_if_not(*children, isEmpty);
-      if (filled == children->end()) return nullptr;
+      if (isLeaf(*node)) return std::get_if<plan::PromptMessage>(&node->value);
+      const std::span<const plan::PromptNode> children = childrenOf(*node);
+      const auto filled = std::ranges::find_if_not(children, isEmpty);
+      if (filled == children.end()) return nullptr;
       node = &*filled;
     }
   }
@@ -160,9 +153,9 @@ class StepLayout {
     } else if (std::holds_alternative<plan::PromptOutput>(prompt.value)) {
       // The tokens of the answer are those that were sampled. The other messages depend only on its place.
       add(query::Role::Assistant, "(an answer)", nullptr);
-    } else if (const std::vector<plan::PromptNode>* children = childrenOf(prompt)) {
+    } else {
       const bool isPlus = std::holds_alternative<plan::PromptPlus>(prompt.value);
-      for (const plan::PromptNode& child : *children) {
+      for (const plan::PromptNode& child : childrenOf(prompt)) {
         if (isPlus && m_visibility != Visibility::Full && isSubqueryResult(child))
           renderConversation(child);
         else
@@ -201,10 +194,8 @@ class StepLayout {
       messages.push_back(asked(*message, first));
       return;
     }
-    const std::vector<plan::PromptNode>* children = childrenOf(prompt);
-    if (children == nullptr) return;
     const bool isPlus = std::holds_alternative<plan::PromptPlus>(prompt.value);
-    for (const plan::PromptNode& child : *children)
+    for (const plan::PromptNode& child : childrenOf(prompt))
       collect(child, isPlus && isSubqueryResult(child) ? firstMessage(child) : first, messages);
   }
 

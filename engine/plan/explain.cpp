@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/plan/draft.h"
+#include "engine/plan/prompt_children.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -217,11 +218,8 @@ class PromptMeter {
       } else {
         ++length.openAnswers;
       }
-    } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
-      for (const PromptNode& child : run->children) add(child, length);
-    } else {
-      for (const PromptNode& child : std::get<PromptPlus>(node.value).children) add(child, length);
     }
+    for (const PromptNode& child : childrenOf(node)) add(child, length);
   }
 
   const Plan* m_plan;

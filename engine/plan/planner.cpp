@@ -2,6 +2,7 @@
 #include "engine/plan/planner.h"
 
 #include "engine/base/hash.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>
@@ -208,13 +209,8 @@ bool isEmptyPrompt(const PromptNode& node) {
 }
 
 void collectNeeds(const PromptNode& node, std::set<StepIndex>& needs) {
-  if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
-    needs.insert(output->step);
-  } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
-    for (const PromptNode& child : run->children) collectNeeds(child, needs);
-  } else if (const auto* plus = std::get_if<PromptPlus>(&node.value)) {
-    for (const PromptNode& child : plus->children) collectNeeds(child, needs);
-  }
+  if (const auto* output = std::get_if<PromptOutput>(&node.value)) needs.insert(output->step);
+  for (const PromptNode& child : childrenOf(node)) collectNeeds(child, needs);
 }
 
 class Lowering {
@@ -323,16 +319,9 @@ class Lowering {
   }
 
   void countAll(const PromptNode& node) {
-    if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
-      count(1, message->text.size());
-      return;
-    }
-    count(1, 0);
-    if (const auto* run = std::get_if<PromptRun>(&node.value)) {
-      for (const PromptNode& child : run->children) countAll(child);
-    } else if (const auto* plus = std::get_if<PromptPlus>(&node.value)) {
-      for (const PromptNode& child : plus->children) countAll(child);
-    }
+    const auto* message = std::get_if<PromptMessage>(&node.value);
+    count(1, message == nullptr ? 0 : message->text.size());
+    for (const PromptNode& child : childrenOf(node)) countAll(child);
   }
 
   const PlanOptions* m_options;

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/policy/recomputation.h"
 #include "engine/run/drive_plan.h"
 
@@ -18,15 +19,6 @@ using layout::TokenRun;
 
 /// A placeholder for a token of an answer.
 constexpr TokenId kAny = -1;
-
-/// Tokens of all segments. A segment that is copied counts once.
-std::int64_t promptTokens(const SpanTable& table, const policy::ComputePlan& rows) {
-  std::int64_t tokens = 0;
-  for (std::size_t i = 0; i < table.segments.size(); ++i) {
-    if (!rows.copyOf(i)) tokens += table.segments[i].length();
-  }
-  return tokens;
-}
 
 /// Whether an answer can decide which delimiter is the last one before the generation prompt. Delimiters are
 /// recognized by their token, for any origin of the token.
@@ -90,23 +82,14 @@ void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std
     const bool isReused = output->form == plan::OutputForm::Reused ||
                           (output->form == plan::OutputForm::Recomputed && policy.quotesAsGenerated);
     if (isReused) steps.push_back(output->step);
-  } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
-    for (const plan::PromptNode& child : run->children) addReused(child, policy, steps);
-  } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
-    for (const plan::PromptNode& child : plus->children) addReused(child, policy, steps);
   }
+  for (const plan::PromptNode& child : childrenOf(prompt)) addReused(child, policy, steps);
 }
 
 /// Returns the number of answers in a prompt.
 std::int64_t answersIn(const plan::PromptNode& prompt) {
-  if (std::holds_alternative<plan::PromptOutput>(prompt.value)) return 1;
-  const std::vector<plan::PromptNode>* children = nullptr;
-  if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) children = &run->children;
-  if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) children = &plus->children;
-  std::int64_t answers = 0;
-  if (children != nullptr) {
-    for (const plan::PromptNode& child : *children) answers += answersIn(child);
-  }
+  std::int64_t answers = std::holds_alternative<plan::PromptOutput>(prompt.value) ? 1 : 0;
+  for (const plan::PromptNode& child : childrenOf(prompt)) answers += answersIn(child);
   return answers;
 }
 
@@ -185,13 +168,13 @@ class Bounding {
  private:
   /// Tokens of a table that the policy laid out.
   std::int64_t tokensOf(const SpanTable& table) const {
-    return promptTokens(table, m_options.policy.planRows(table, false));
+    return allTokens(table, m_options.policy.planRows(table, false));
   }
 
   /// Whether the policy makes other segments for the step than block attention does.
   bool changesSegments(const plan::Step& step, const SpanTable& few, const SpanTable& many) {
     const auto plain = [&](const std::vector<layout::StepOutput>& outputs) {
-      return promptTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans), {});
+      return allTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans), {});
     };
     return plain(m_few) != tokensOf(few) || plain(m_many) != tokensOf(many);
   }
@@ -275,6 +258,14 @@ class Bounding {
 };
 
 }  // namespace
+
+std::int64_t allTokens(const SpanTable& table, const policy::ComputePlan& rows) {
+  std::int64_t tokens = 0;
+  for (std::size_t i = 0; i < table.segments.size(); ++i) {
+    if (!rows.copyOf(i)) tokens += table.segments[i].length();
+  }
+  return tokens;
+}
 
 std::int64_t mostBlocksOf(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize) {
   std::int64_t blocks = 1;

@@ -9,6 +9,7 @@
 #include "engine/layout/span_table.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/run/prediction.h"
 #include "engine/run/run_options.h"
 
@@ -25,6 +26,9 @@ struct PromptBounds {
   CountRange answer;            ///< tokens
   std::int64_t mostBlocks = 0;  ///< max blocks of prompt and answer if nothing is shared
 };
+
+/// Returns the tokens of all segments. A segment that is copied counts once.
+std::int64_t allTokens(const layout::SpanTable& table, const policy::ComputePlan& rows);
 
 /// Returns the max blocks of a request if nothing is shared. One block is for the copy of a partial block.
 std::int64_t mostBlocksOf(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize);

@@ -6,6 +6,7 @@
 #include "engine/run/computation.h"
 #include "engine/run/drive_plan.h"
 #include "engine/run/predictor.h"
+#include "engine/run/prompt_bounds.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/store_tiers.h"
@@ -63,15 +64,6 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
            /*id:models-context-is*/ "The model's context is " + counted(model.maxPositions, "token") + ".");
   }
   return table;
-}
-
-/// Tokens of all segments. A segment that is copied counts once.
-std::int64_t allTokens(const layout::SpanTable& table, const policy::ComputePlan& rows) {
-  std::int64_t tokens = 0;
-  for (std::size_t i = 0; i < table.segments.size(); ++i) {
-    if (!rows.copyOf(i)) tokens += table.segments[i].length();
-  }
-  return tokens;
 }
 
 constexpr RunId kNoRun = 0;  ///< run number of the requests of a replay

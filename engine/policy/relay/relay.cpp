@@ -2,6 +2,7 @@
 #include "engine/policy/relay/relay.h"
 
 #include "engine/base/translation.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/policy/recomputation.h"
 
 #include <array>
@@ -39,11 +40,8 @@ const char* exactnessAt(std::span<const double> values) {
 void quoteAs(plan::OutputForm form, plan::PromptNode& prompt) {
   if (auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     if (output->form != plan::OutputForm::Continuation) output->form = form;
-  } else if (auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
-    for (plan::PromptNode& child : run->children) quoteAs(form, child);
-  } else if (auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
-    for (plan::PromptNode& child : plus->children) quoteAs(form, child);
   }
+  for (plan::PromptNode& child : childrenOf(prompt)) quoteAs(form, child);
 }
 
 std::int64_t visibleTokens(const Segment& segment) {

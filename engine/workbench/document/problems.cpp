@@ -4,6 +4,7 @@
 #include "engine/base/problem_sentence.h"
 #include "engine/base/translation.h"
 #include "engine/compute/backends.h"
+#include "engine/plan/prompt_children.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
@@ -572,9 +573,7 @@ class Finder {
   }
 
   void notePolicy(const plan::PromptNode& prompt, const NodePaths& paths) {
-    if (const auto* children = std::get_if<plan::PromptRun>(&prompt.value)) {
-      for (const plan::PromptNode& child : children->children) notePolicy(child, paths);
-    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+    if (std::holds_alternative<plan::PromptPlus>(prompt.value)) {
       if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
         m_isOrderNoted = true;
         addOfSettings(paths.nodeOf(prompt.node),
@@ -586,7 +585,6 @@ class Finder {
                       say(forTranslation("Problems", "The policy %1 reuses such children in any order"),
                           std::string(policy::standardPolicy().name)));
       }
-      for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
       if (output->form != plan::OutputForm::Recomputed || !m_policy.hasIndependentSpans ||
           m_policy.quotesAsGenerated)
@@ -606,17 +604,13 @@ class Finder {
                     "Problems",
                     "The answer is reused if plus distribution is on, or if the output form is “reused”")));
     }
+    for (const plan::PromptNode& child : childrenOf(prompt)) notePolicy(child, paths);
   }
 
   std::int64_t tokensIn(const plan::PromptNode& prompt) const {
-    std::int64_t tokens = 0;
-    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
-      tokens = m_context.countTokens(message->text);
-    } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
-      for (const plan::PromptNode& child : run->children) tokens += tokensIn(child);
-    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
-      for (const plan::PromptNode& child : plus->children) tokens += tokensIn(child);
-    }
+    const auto* message = std::get_if<plan::PromptMessage>(&prompt.value);
+    std::int64_t tokens = message == nullptr ? 0 : m_context.countTokens(message->text);
+    for (const plan::PromptNode& child : childrenOf(prompt)) tokens += tokensIn(child);
     return tokens;
   }
 
