@@ -16,6 +16,11 @@ inline std::uint64_t saturatedSum(std::initializer_list<std::uint64_t> values) {
   return total;
 }
 
+/// Adds to a sum of counts from a file.
+inline void addSaturated(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+}
+
 /// Returns the product of the factors, which must not be negative.
 inline std::uint64_t saturatedProduct(std::initializer_list<std::int64_t> factors) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();

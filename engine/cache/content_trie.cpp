@@ -15,12 +15,12 @@ namespace {
 /// otherContext() only explains a miss, so it checks at most this many candidates.
 constexpr int kContextCandidates = 32;
 
+}  // namespace
+
 std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<std::int32_t>(end.first - a.begin());
 }
-
-}  // namespace
 
 // ---- NodeRef
 // ---------------------------------------------------------------------------------------------------

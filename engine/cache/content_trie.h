@@ -44,6 +44,9 @@ trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_
 /// Key of a full or partial block with these tokens that follows `parent`.
 trace::BlockKey blockKey(KeyHash hash, const trace::BlockKey& parent, std::span<const TokenId> tokens);
 
+/// Returns the number of equal tokens at the beginning.
+std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b);
+
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0xffffffff;
 

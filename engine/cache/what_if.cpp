@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/what_if.h"
 
+#include "engine/cache/content_trie.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
@@ -19,11 +21,6 @@ struct KeyHasher {
 
 std::int32_t sizeOf(std::span<const TokenId> tokens) {
   return static_cast<std::int32_t>(tokens.size());
-}
-
-std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b) {
-  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return static_cast<std::int32_t>(end.first - a.begin());
 }
 
 /// Messages of a segment that are stored as a separate span.

@@ -18,8 +18,6 @@ using query::JsonKind;
 /// Limited, because the walk is recursive. Deep enough for every file that is not hostile.
 constexpr std::size_t kMaxDepth = 500;
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 /// Keeps the first issue of a walk.
 class FirstIssue final : public query::ValueCursor::Listener {
  public:
@@ -28,10 +26,6 @@ class FirstIssue final : public query::ValueCursor::Listener {
   }
   std::optional<JsonIssue> first;
 };
-
-std::string_view withoutMark(std::string_view text) {
-  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
-}
 
 /// "12:5", counted as in errors of queries.
 std::string lineAndColumn(std::string_view text, std::size_t offset) {
@@ -243,7 +237,7 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
   } else {
     document = nlohmann::json::parse(text, nullptr, false);
   }
-  if (document.is_discarded()) throw Failure(syntaxError(withoutMark(text), file));
+  if (document.is_discarded()) throw Failure(syntaxError(withoutByteOrderMark(text), file));
   if (!document.is_object()) {
     throw Failure({file, "1:1", "a JSON " + std::string(document.type_name()), what + ", a JSON object"});
   }
@@ -253,7 +247,7 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file) {
   Error error = failure.error();
   if (error.file != file || (!error.place.empty() && error.place.front() != '/')) return failure;
-  text = withoutMark(text);
+  text = withoutByteOrderMark(text);
   const std::string position = lineAndColumn(text, offsetOf(text, error.place));
   error.place = error.place.empty() ? position : position + ": " + error.place;
   return Failure(std::move(error));

@@ -2,27 +2,22 @@
 #include "engine/metrics/meters.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/saturated.h"
 #include "engine/metrics/metric_table.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <variant>
 
 namespace spanscope::metrics {
 namespace {
 
-// Counts in a file can be any number, so sums must not overflow.
-void addTo(std::int64_t& sum, std::int64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
-}
-
 void addTo(LookupSums& sums, const LookupSums& more) {
-  addTo(sums.requests, more.requests);
-  addTo(sums.asked, more.asked);
-  addTo(sums.found, more.found);
+  addSaturated(sums.requests, more.requests);
+  addSaturated(sums.asked, more.asked);
+  addSaturated(sums.found, more.found);
 }
 
 class RecentHitRate : public Meter {

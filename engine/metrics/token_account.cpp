@@ -2,12 +2,12 @@
 #include "engine/metrics/token_account.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/saturated.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <utility>
 #include <variant>
@@ -31,12 +31,6 @@ std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
   return count + std::max<std::int64_t>(0, end - at);
 }
 
-/// Adds without overflow, because a file may contain any counts. A sum that is too large becomes the largest
-/// number.
-void addCount(std::int64_t& sum, std::int64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
-}
-
 /// Whether `link` repeats tokens begin, begin + 1, … of `original` at the same positions, but attends to more
 /// tokens.
 bool repeats(const trace::SegmentInfo& link, const trace::SegmentInfo& original, std::int64_t begin) {
@@ -50,12 +44,12 @@ bool repeats(const trace::SegmentInfo& link, const trace::SegmentInfo& original,
 }  // namespace
 
 TokenAccount& TokenAccount::operator+=(const TokenAccount& other) {
-  addCount(hit, other.hit);
-  addCount(relocated, other.relocated);
-  addCount(computed, other.computed);
-  addCount(again, other.again);
-  addCount(padded, other.padded);
-  addCount(cropped, other.cropped);
+  addSaturated(hit, other.hit);
+  addSaturated(relocated, other.relocated);
+  addSaturated(computed, other.computed);
+  addSaturated(again, other.again);
+  addSaturated(padded, other.padded);
+  addSaturated(cropped, other.cropped);
   return *this;
 }
 

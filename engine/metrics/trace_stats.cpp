@@ -3,11 +3,11 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/median.h"
+#include "engine/base/saturated.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/trace/line_pieces.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,10 +20,6 @@ namespace spanscope::metrics {
 namespace {
 
 constexpr double kNanoseconds = 1e9;
-
-void addTo(std::int64_t& sum, std::int64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
-}
 
 struct RequestSums {
   trace::RequestAdmitted admitted;
@@ -68,9 +64,9 @@ struct Collector {
       requests[event.request].admitted = e;
       return;
     }
-    addTo(stats.resumedTokens, e.promptTokens);
-    addTo(stats.resumedCachedTokens, e.cachedTokens);
-    addTo(stats.recomputedTokens, e.recomputedTokens);
+    addSaturated(stats.resumedTokens, e.promptTokens);
+    addSaturated(stats.resumedCachedTokens, e.cachedTokens);
+    addSaturated(stats.recomputedTokens, e.recomputedTokens);
   }
   void operator()(const trace::RequestPreempted&) const {
     ++stats.preemptions;
@@ -80,9 +76,9 @@ struct Collector {
     ++stats.passes;
     stats.passTime += static_cast<double>(e.nanoseconds) / kNanoseconds;
     for (const trace::BatchEntry& entry : e.entries) {
-      addTo(rows, entry.count);
+      addSaturated(rows, entry.count);
       if (!entry.decode && !entry.repeated && entry.request != 0)
-        addTo(requests[entry.request].computed, entry.count);
+        addSaturated(requests[entry.request].computed, entry.count);
     }
   }
   void operator()(const trace::TokenGenerated&) const {
@@ -157,21 +153,21 @@ TraceStats stats(std::span<const trace::Event> events) {
                                                     .relocatedTokens = request.admitted.relocatedTokens,
                                                     .computedTokens = request.computed,
                                                     .generatedTokens = request.generated});
-    addTo(result.promptTokens, sums.promptTokens);
-    addTo(result.cachedTokens, sums.cachedTokens);
-    addTo(result.relocatedTokens, sums.relocatedTokens);
-    addTo(result.computedTokens, sums.computedTokens);
-    addTo(result.generatedTokens, sums.generatedTokens);
+    addSaturated(result.promptTokens, sums.promptTokens);
+    addSaturated(result.cachedTokens, sums.cachedTokens);
+    addSaturated(result.relocatedTokens, sums.relocatedTokens);
+    addSaturated(result.computedTokens, sums.computedTokens);
+    addSaturated(result.generatedTokens, sums.generatedTokens);
     result.account += accounts.of(id);
     if (request.reported) {
       ++result.servedRequests;
       // A watched server reports hits without the metrics of a step.
       if (!request.metrics && !request.reported->isCachedKnown()) {
         ++result.unaccountedRequests;
-        addTo(result.unaccountedTokens, request.reported->promptTokens.value_or(0));
+        addSaturated(result.unaccountedTokens, request.reported->promptTokens.value_or(0));
       }
       if (!request.metrics) {
-        addTo(result.generatedTokens, request.reported->generatedTokens.value_or(0));
+        addSaturated(result.generatedTokens, request.reported->generatedTokens.value_or(0));
         if (request.reported->timeToFirstToken) firstTokens.push_back(*request.reported->timeToFirstToken);
       }
     }

@@ -42,8 +42,8 @@ const char* fateSentence(Fate fate) {
 }
 
 const char* whyAt(const Server& server, Fate fate) {
-  const char* const own = server.why(fate);
-  return own == nullptr ? fateSentence(fate) : own;
+  const auto own = std::ranges::find(server.reasons, fate, &FateReason::fate);
+  return own == server.reasons.end() ? fateSentence(fate) : own->text;
 }
 
 std::span<const Server* const> servers() {

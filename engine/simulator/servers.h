@@ -115,6 +115,11 @@ class Simulator {
 class ScenarioPlace;
 class ScenarioTrace;
 
+struct FateReason {
+  Fate fate;
+  const char* text;
+};
+
 /// A server with a cache simulator. All Server objects are constants.
 struct Server {
   const char* name;     ///< the name in options: "vllm"
@@ -123,8 +128,8 @@ struct Server {
   const char* help;     ///< one sentence about what the server reuses
   /// The format of its scenarios, in one or two sentences.
   const char* scenarios;
-  /// Returns the reason for a fate in the terms of the server. nullptr: use fateSentence().
-  const char* (*why)(Fate fate);
+  /// The reasons for fates in the terms of the server. Other fates have fateSentence().
+  std::span<const FateReason> reasons;
   /// Describes the settings for the user: "blocks of 16 tokens".
   std::string (*setup)(const Settings& settings);
   /// Makes a simulator. Throws Failure for settings that the server would refuse.

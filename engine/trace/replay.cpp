@@ -2,11 +2,11 @@
 #include "engine/trace/replay.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/saturated.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -15,11 +15,6 @@ namespace spanscope::trace {
 namespace {
 
 using Result = std::optional<Error>;
-
-/// Adds without overflow, because a hostile file can contain any numbers.
-void addTo(std::int64_t& sum, std::int64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
-}
 
 Result checkSegment(const SegmentInfo& segment, std::size_t index) {
   const std::string place = "segment " + std::to_string(index);
@@ -37,7 +32,7 @@ Result checkSegment(const SegmentInfo& segment, std::size_t index) {
   for (const TokenRunInfo& run : segment.runs) {
     if (run.count < 0)
       return errorAt(place, "a run of " + std::to_string(run.count) + " tokens", "at least 0");
-    addTo(covered, run.count);
+    addSaturated(covered, run.count);
   }
   if (covered > static_cast<std::int64_t>(segment.tokens.size())) {
     return errorAt(place, "runs of " + counted(covered, "token"),
@@ -363,8 +358,8 @@ struct Replay::Updater {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
     if (payload.resumed) {
-      addTo(state.recomputedTokens, payload.recomputedTokens);
-      addTo(progress.recomputedTokens, payload.recomputedTokens);
+      addSaturated(state.recomputedTokens, payload.recomputedTokens);
+      addSaturated(progress.recomputedTokens, payload.recomputedTokens);
       return;
     }
     state.promptTokens = payload.promptTokens;
@@ -386,8 +381,8 @@ struct Replay::Updater {
       state.waitReason = "preempted: an older request needs the blocks";
       state.waitFor = payload.requester;
     }
-    addTo(state.preemptions, 1);
-    addTo(progress.preemptions, 1);
+    addSaturated(state.preemptions, 1);
+    addSaturated(progress.preemptions, 1);
     const SharedMap<BlockPlace, VirtualBlock> before = state.blocks;
     for (const auto& [place, block] : before) {
       VirtualBlock& own = state.blocks.edit(place);
@@ -396,12 +391,12 @@ struct Replay::Updater {
     }
   }
   void operator()(const BatchComputed& payload) const {
-    addTo(progress.passes, 1);
-    addTo(progress.passTime, payload.nanoseconds);
+    addSaturated(progress.passes, 1);
+    addSaturated(progress.passTime, payload.nanoseconds);
     for (const BatchEntry& entry : payload.entries) {
-      addTo(progress.rows, entry.count);
+      addSaturated(progress.rows, entry.count);
       RequestState& state = request(entry.request);
-      if (!entry.decode && !entry.repeated) addTo(state.computedTokens, entry.count);
+      if (!entry.decode && !entry.repeated) addSaturated(state.computedTokens, entry.count);
     }
   }
   void operator()(const TokenGenerated& payload) const {

@@ -190,20 +190,11 @@ class LlamaCppSimulator final : public Simulator {
   Slots m_slots;
 };
 
-const char* whyLlamaCpp(Fate fate) {
-  switch (fate) {
-    case Fate::Found:
-      return "the slot begins with the same tokens";
-    case Fate::Moved:
-      return "the slot has the same tokens later, and relocates these tokens (--cache-reuse)";
-    case Fate::Differs:
-      return "the slot continues with other tokens";
-    case Fate::AlwaysRecomputed:
-      return "the slot has the token, but the last token is always computed";
-    default:
-      return nullptr;
-  }
-}
+constexpr FateReason kLlamaCppReasons[] = {
+    {Fate::Found, "the slot begins with the same tokens"},
+    {Fate::Moved, "the slot has the same tokens later, and relocates these tokens (--cache-reuse)"},
+    {Fate::Differs, "the slot continues with other tokens"},
+    {Fate::AlwaysRecomputed, "the slot has the token, but the last token is always computed"}};
 
 std::string setupLlamaCpp(const Settings& settings) {
   const std::int32_t slots = settings.slots == 0 ? kStandardSlots : settings.slots;
@@ -242,7 +233,7 @@ const Server kLlamaCpp{
         "One object per line: slots, context and requests. Optional: cache_reuse, cache_ram. Each entry of "
         "requests has a request body and tokens, the ids of the answer. The request body has a prompt. "
         "Optional: cache_prompt, id_slot, n_cache_reuse",
-    .why = whyLlamaCpp,
+    .reasons = kLlamaCppReasons,
     .setup = setupLlamaCpp,
     .open = openLlamaCpp,
     .replay = replayLlamaCpp};

@@ -164,22 +164,12 @@ class SglangSimulator final : public Simulator {
   SeenTokens m_seen;
 };
 
-const char* whySglang(Fate fate) {
-  switch (fate) {
-    case Fate::Found:
-      return "the longest prefix in the tree";
-    case Fate::Differs:
-      return "no branch of the tree continues with these tokens";
-    case Fate::Gone:
-      return "the tokens were in the tree, but were evicted";
-    case Fate::NotWhole:
-      return "an earlier request had the tokens, but only full pages are stored";
-    case Fate::AlwaysRecomputed:
-      return "the tree has the token, but the last token is always computed";
-    default:
-      return nullptr;
-  }
-}
+constexpr FateReason kSglangReasons[] = {
+    {Fate::Found, "the longest prefix in the tree"},
+    {Fate::Differs, "no branch of the tree continues with these tokens"},
+    {Fate::Gone, "the tokens were in the tree, but were evicted"},
+    {Fate::NotWhole, "an earlier request had the tokens, but only full pages are stored"},
+    {Fate::AlwaysRecomputed, "the tree has the token, but the last token is always computed"}};
 
 std::string setupSglang(const Settings& settings) {
   return pagesText(settings.blockSize);
@@ -206,7 +196,7 @@ const Server kSglang{
         "One object per line: tokens, the size of the cache, and ops. Optional: page_size. Kinds of ops: "
         "admit (request, prompt, salt, extra_key), decode (request, steps with a token each), free (request) "
         "and reset",
-    .why = whySglang,
+    .reasons = kSglangReasons,
     .setup = setupSglang,
     .open = openSglang,
     .replay = replayOps<SglangReplay>};

@@ -251,22 +251,12 @@ class VllmSimulator final : public Simulator {
   SeenTokens m_seen;
 };
 
-const char* whyVllm(Fate fate) {
-  switch (fate) {
-    case Fate::Found:
-      return "full blocks with known hashes";
-    case Fate::Differs:
-      return "the hash of a block differs, and so do all later hashes";
-    case Fate::Gone:
-      return "the hash was known, but the block was evicted";
-    case Fate::NotWhole:
-      return "an earlier request had the tokens, but only full blocks have a hash";
-    case Fate::AlwaysRecomputed:
-      return "the hash is known, but the block of the last token is always computed";
-    default:
-      return nullptr;
-  }
-}
+constexpr FateReason kVllmReasons[] = {
+    {Fate::Found, "full blocks with known hashes"},
+    {Fate::Differs, "the hash of a block differs, and so do all later hashes"},
+    {Fate::Gone, "the hash was known, but the block was evicted"},
+    {Fate::NotWhole, "an earlier request had the tokens, but only full blocks have a hash"},
+    {Fate::AlwaysRecomputed, "the hash is known, but the block of the last token is always computed"}};
 
 std::int32_t blockSizeOf(const Settings& settings) {
   return settings.blockSize == 0 ? kStandardBlockSize : settings.blockSize;
@@ -297,7 +287,7 @@ const Server kVllm{
     .scenarios =
         "One object per line: block_size, blocks and ops. Optional: none_hash. Kinds of ops: admit (request, "
         "prompt, salt), decode (request, steps with a token each), free (request) and reset",
-    .why = whyVllm,
+    .reasons = kVllmReasons,
     .setup = setupVllm,
     .open = openVllm,
     .replay = replayOps<VllmReplay>};
