@@ -9,6 +9,7 @@
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/remote_run.h"
@@ -111,7 +112,7 @@ std::map<std::string, std::string> valuesIn(const InputLine& line, const std::st
 }
 
 std::string lineText(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return compactJson(json);
 }
 
 /// The lines in progress.

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/text/conversation.h"
 #include "engine/text/piece_renderer.h"
@@ -194,7 +195,7 @@ text::TemplateMessage templateMessage(const Message& message) {
       made.content += part.text;
     }
   }
-  if (!fields.empty()) made.fields = fields.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!fields.empty()) made.fields = compactJson(fields);
   return made;
 }
 
@@ -317,8 +318,8 @@ class ModelTokenizer final : public PromptTokenizer {
       if (!function.is_discarded())
         variables["tools"].push_back({{"type", "function"}, {"function", std::move(function)}});
     }
-    auto rendered = text::sharedTemplateProcess().render(
-        m_source, variables.dump(-1, ' ', false, Json::error_handler_t::replace), {&conversation, 1}, stop);
+    auto rendered =
+        text::sharedTemplateProcess().render(m_source, compactJson(variables), {&conversation, 1}, stop);
     if (const Error* error = std::get_if<Error>(&rendered)) throw Failure(*error);
     const text::Rendering& first = std::get<0>(rendered).front();
     if (!first.isText())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/doctor/recorded_requests.h"
 
+#include "engine/base/json_text.h"
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 
@@ -109,7 +110,7 @@ std::string lineOf(const RecordedRun& run) {
         Json::array({{{"index", 0}, {"message", {{"role", "assistant"}, {"content", run.answer}}}}});
     if (!run.usage.empty()) response["usage"] = run.usage;
   }
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return compactJson(line) + "\n";
 }
 
 std::string linesOf(const trace::TraceFile& file) {

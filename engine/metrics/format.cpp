@@ -11,21 +11,11 @@
 namespace spanscope::metrics {
 namespace {
 
+using trace::fixedPoint;
+
 /// The text between a number and its unit "%".
 constexpr const char* kPercent = "\u00A0%";
 constexpr double kMebibyte = 1 << 20;
-
-/// Writes a decimal point in every language. printf() uses the locale, which Qt sets.
-std::string printed(std::chars_format format, int digits, double value) {
-  std::array<char, 400> text{};  // the longest double has 309 digits before the point
-  const std::to_chars_result end =
-      std::to_chars(text.data(), text.data() + text.size(), value, format, digits);
-  return std::string(text.data(), end.ptr);
-}
-
-std::string fixedPoint(double value, int digits) {
-  return printed(std::chars_format::fixed, digits, value);
-}
 
 /// Formats a number with two to three significant digits.
 std::string shortNumber(double value) {
@@ -150,7 +140,10 @@ std::string changeText(double now, double before) {
 }
 
 std::string exactNumber(double value) {
-  return printed(std::chars_format::general, 9, value);
+  std::array<char, 32> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 9);
+  return {text.data(), end.ptr};
 }
 
 }  // namespace spanscope::metrics

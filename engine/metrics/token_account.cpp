@@ -3,10 +3,10 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/saturated.h"
+#include "engine/trace/line_pieces.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -333,10 +333,7 @@ PromptAccount TokenAccounts::of(RequestId request) const {
 namespace {
 
 std::string percentText(double share) {
-  std::string text(32, '\0');
-  const int length = std::snprintf(text.data(), text.size(), "%.1f %%", std::abs(share) * 100);
-  text.resize(static_cast<std::size_t>(std::max(length, 0)));
-  return text;
+  return trace::fixedPoint(std::abs(share) * 100, 1) + " %";
 }
 
 }  // namespace

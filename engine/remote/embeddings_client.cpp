@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 #include "engine/remote/http/http_client.h"
@@ -50,16 +51,15 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
   request["input"] = std::vector<std::string>(texts.begin(), texts.end());
   request["encoding_format"] = "float";
 
-  const HttpReply reply =
-      m_client->send({.url = url, .body = request.dump(-1, ' ', false, Json::error_handler_t::replace)},
-                     {.key = m_server.key,
-                      .certificateFile = {},
-                      .limits = {.connect = m_server.connectTimeout,
-                                 .firstByte = m_server.timeout,
-                                 .silence = m_server.timeout,
-                                 .whole = m_server.timeout,
-                                 .bytes = kMaxReplyBytes}},
-                     stop);
+  const HttpReply reply = m_client->send({.url = url, .body = compactJson(request)},
+                                         {.key = m_server.key,
+                                          .certificateFile = {},
+                                          .limits = {.connect = m_server.connectTimeout,
+                                                     .firstByte = m_server.timeout,
+                                                     .silence = m_server.timeout,
+                                                     .whole = m_server.timeout,
+                                                     .bytes = kMaxReplyBytes}},
+                                         stop);
   if (reply.isStopped || stop.stop_requested()) return {};
   if (reply.status != 200) {
     refuse("reply", statusSentence(reply.status, shownReply(reply.body)), {});

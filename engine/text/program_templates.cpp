@@ -2,6 +2,7 @@
 #include "engine/text/program_templates.h"
 
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/text/chat_template_table.h"
@@ -157,7 +158,7 @@ std::string templateTokens(const checkpoint::Checkpoint& checkpoint) {
   }
   if (const auto gguf = checkpoint.anyGguf(); gguf && !isConfigured)
     putGgufTokens(checkpoint::GgufMetadata::read(*gguf), tokens);
-  return tokens.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return compactJson(tokens);
 }
 
 std::string withVariables(const std::string& tokens, const std::string& variables) {
@@ -166,7 +167,7 @@ std::string withVariables(const std::string& tokens, const std::string& variable
   const Json given = Json::parse(variables, nullptr, false);
   if (!given.is_object()) return variables;
   all.update(given);
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return compactJson(all);
 }
 
 }  // namespace spanscope::text

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/template_program.h"
 
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/text/program_templates.h"
 
@@ -167,7 +168,7 @@ TemplateMessage messageOf(const ConversationMessage& message, bool takesParts, c
   nlohmann::ordered_json json = {
       {"content", nlohmann::ordered_json::array({{{"type", "text"}, {"text", message.text}}})}};
   if (!fields.empty()) json.update(nlohmann::ordered_json::parse(fields));
-  made.fields = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  made.fields = compactJson(json);
   return made;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/trace/event_codec.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
@@ -278,7 +279,7 @@ Json toJson(const Event& event) {
 }
 
 std::string jsonLine(const Event& event) {
-  return toJson(event).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return compactJson(toJson(event));
 }
 
 }  // namespace spanscope::trace

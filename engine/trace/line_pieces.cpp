@@ -4,6 +4,8 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -43,9 +45,11 @@ void escape(std::string& out, std::string_view text) {
 }  // namespace
 
 std::string fixedPoint(double value, int digits) {
-  char text[64];
-  const int size = std::snprintf(text, sizeof(text), "%.*f", digits, value);
-  return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
+  // printf() uses the locale, which Qt sets.
+  std::array<char, 400> text{};  // the longest double has 309 digits before the point
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits);
+  return {text.data(), end.ptr};
 }
 
 std::string shareNumber(double share, int digits) {

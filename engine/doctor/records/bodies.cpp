@@ -92,7 +92,7 @@ void readBody(const Json& body, LoggedRequest& request) {
   request.salt = textOfJson(memberOf(body, "cache_salt"));
   request.adapter = textOfJson(memberOf(body, "lora", "adapter", "lora_name", "lora_path"));
   if (request.adapter.empty())
-    if (const Json* lora = memberOf(body, "lora"); lora != nullptr) request.adapter = jsonText(*lora);
+    if (const Json* lora = memberOf(body, "lora"); lora != nullptr) request.adapter = compactJson(*lora);
   if (const std::string slot = textOfJson(memberOf(body, "id_slot")); !slot.empty() && slot != "-1")
     request.replica = "slot " + slot;
   for (const Json* options : {&body, memberOf(body, "model_parameters", "optional_params", "extra_body")}) {

@@ -34,7 +34,7 @@ std::string chatLineOf(const LoggedRequest& request) {
     made["content"] = redacted(content);
     messages.push_back(std::move(made));
   }
-  return jsonText(line);
+  return compactJson(line);
 }
 
 }  // namespace spanscope::doctor

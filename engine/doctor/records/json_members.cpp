@@ -47,10 +47,6 @@ Json parseWithinLimits(std::string_view text) {
                                     : Json(nlohmann::detail::value_t::discarded);
 }
 
-std::string jsonText(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 const Json* memberOf(const Json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(std::string(name));

@@ -2,6 +2,8 @@
 // Reads members of JSON objects whose names and types differ from program to program.
 #pragma once
 
+#include "engine/base/json_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -23,7 +25,6 @@ std::string faultOfShape(std::string_view text);
 /// Parses JSON within the limits of a record. The result is discarded JSON if the text is no JSON or exceeds
 /// a limit.
 Json parseWithinLimits(std::string_view text);
-std::string jsonText(const Json& value);
 
 /// Returns a member that is not null. nullptr: there is no such member, or `object` is no object.
 const Json* memberOf(const Json& object, std::string_view name);

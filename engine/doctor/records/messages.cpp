@@ -58,13 +58,13 @@ void addBlock(const Json& block, std::vector<Part>& parts, std::vector<Message>&
     addImage(parts, *image);
   } else {
     // An unknown block still changes the prompt.
-    addText(parts, Part::Kind::Text, jsonText(block));
+    addText(parts, Part::Kind::Text, compactJson(block));
   }
 }
 
 std::string joinedTexts(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return jsonText(value);
+  if (!value.is_array()) return compactJson(value);
   std::vector<Part> parts;
   std::vector<Message> results;
   for (const Json& block : value) addBlock(block, parts, results);
@@ -86,9 +86,9 @@ std::string roleOf(const Json& message) {
 
 std::string argumentsText(const Json* value) {
   if (value == nullptr) return {};
-  if (!value->is_string()) return jsonText(*value);
+  if (!value->is_string()) return compactJson(*value);
   const auto& text = value->get_ref<const std::string&>();
-  if (const Json inner = parseWithinLimits(text); inner.is_object()) return jsonText(inner);
+  if (const Json inner = parseWithinLimits(text); inner.is_object()) return compactJson(inner);
   return text;
 }
 
@@ -103,7 +103,7 @@ void addText(std::vector<Part>& parts, Part::Kind kind, std::string text) {
 }
 
 void addImage(std::vector<Part>& parts, const Json& image) {
-  parts.push_back({.kind = Part::Kind::Image, .text = hash128(jsonText(image)).hex()});
+  parts.push_back({.kind = Part::Kind::Image, .text = hash128(compactJson(image)).hex()});
 }
 
 void addToolCalls(const Json* calls, std::vector<Part>& parts) {
@@ -192,13 +192,13 @@ void addTools(const Json* tools, std::vector<Tool>& list) {
     std::string name = textOfJson(memberOf(named, "name"));
     if (name.empty()) name = textOfJson(memberOf(tool, "type"));
     list.push_back({name, toolText(name, textOfJson(memberOf(named, "description")),
-                                   parameters == nullptr ? std::string() : jsonText(*parameters))});
+                                   parameters == nullptr ? std::string() : compactJson(*parameters))});
   }
 }
 
 std::string toolText(const std::string& name, std::string_view description, std::string_view parameters) {
-  std::string text = "{\"name\":" + jsonText(Json(name));
-  if (!description.empty()) text += ",\"description\":" + jsonText(Json(description));
+  std::string text = "{\"name\":" + compactJson(Json(name));
+  if (!description.empty()) text += ",\"description\":" + compactJson(Json(description));
   if (!parameters.empty()) text += ",\"parameters\":" + std::string(parameters);
   return text + "}";
 }

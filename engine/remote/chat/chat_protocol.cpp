@@ -2,6 +2,7 @@
 #include "engine/remote/chat/chat_protocol.h"
 
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/answer_json.h"
 #include "engine/remote/http/http_client.h"
@@ -222,7 +223,7 @@ nlohmann::ordered_json chatBody(const Sending& sending) {
 }
 
 std::string bodyText(const nlohmann::ordered_json& body) {
-  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return compactJson(body);
 }
 
 extern const Protocol kChatProtocol;

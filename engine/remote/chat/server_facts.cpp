@@ -2,6 +2,7 @@
 #include "engine/remote/chat/server_facts.h"
 
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/protocol.h"
@@ -402,9 +403,8 @@ std::optional<std::int64_t> countTokens(HttpClient& client, const std::string& u
   quick.limits.whole = kShortWait;
   const Json body{{"model", model}, {"prompt", text}};
   try {
-    const HttpReply reply = client.send(
-        {.url = rootOf(url) + "/tokenize", .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)},
-        quick, stop);
+    const HttpReply reply =
+        client.send({.url = rootOf(url) + "/tokenize", .body = compactJson(body)}, quick, stop);
     const Json json = Json::parse(reply.status == 200 ? reply.body : std::string(), nullptr, false);
     if (json.is_discarded()) return std::nullopt;
     return sizeIn(json, "count");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/gateway/passed_call.h"
 
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/server/answer.h"
 
@@ -306,7 +307,7 @@ std::string bodyInOrder(std::string_view body, const remote::SentOrder& order) {
       sent.insert(sent.begin() + static_cast<std::ptrdiff_t>(note.place),
                   CallJson{{"role", "user"}, {"content", note.text}});
   }
-  return json.dump(-1, ' ', false, CallJson::error_handler_t::replace);
+  return compactJson(json);
 }
 
 }  // namespace spanscope::gateway

@@ -3,6 +3,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
+#include "engine/base/json_text.h"
 #include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/span_table.h"
@@ -490,7 +491,7 @@ void PassedRun::writeLog(const PassageEnd& end) {
   if (end.how != PassageEnd::How::Answered) line["problem"] = end.problem;
   // A server computes the prompt of a client that left.
   if (end.how == PassageEnd::How::ClientGone) line["computed"] = true;
-  std::string text = line.dump(-1, ' ', false, LogJson::error_handler_t::replace);
+  std::string text = compactJson(line);
   m_book.log(remote::withoutKey(text, m_key) + "\n");
 }
 

@@ -2,6 +2,7 @@
 #include "engine/remote/hub/hub_client.h"
 
 #include "engine/base/ascii.h"
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -53,7 +54,7 @@ std::pair<std::string, std::string> splitAddress(const std::string& url) {
 }
 
 std::string sizeText(const Json& value) {
-  return shown(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return shown(compactJson(value));
 }
 
 /// Names of files beside the weights that a model needs.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/answer.h"
 
+#include "engine/base/json_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -145,7 +147,7 @@ std::string errorJson(const ApiError& error) {
                        {"type", error.type},
                        {"param", orNull(error.param)},
                        {"code", orNull(error.code)}}}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return compactJson(json);
 }
 
 ApiError outOfMemory() {

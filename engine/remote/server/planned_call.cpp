@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/planned_call.h"
 
+#include "engine/base/json_text.h"
 #include "engine/base/utf8.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json.h"
@@ -184,7 +185,7 @@ namespace {
 using ReplyJson = nlohmann::ordered_json;
 
 std::string lineOf(const ReplyJson& json) {
-  return json.dump(-1, ' ', false, ReplyJson::error_handler_t::replace);
+  return compactJson(json);
 }
 
 /// The min value, as in vLLM: JSON cannot express −∞.

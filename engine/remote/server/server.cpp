@@ -4,6 +4,7 @@
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/json_text.h"
 #include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/layout.h"
@@ -377,7 +378,7 @@ void Server::Impl::listModels(Reply& reply) const {
     if (name != "*" && name != engine.model().name) list.push_back(modelJson(name));
   }
   const ServerJson json = {{"object", "list"}, {"data", std::move(list)}};
-  reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
+  reply.set_content(compactJson(json), kJson);
 }
 
 void Server::Impl::describeModel(const std::string& name, Reply& reply) {
@@ -386,7 +387,7 @@ void Server::Impl::describeModel(const std::string& name, Reply& reply) {
   } catch (const ApiFailure& failure) {
     return refuse(reply, failure.error());
   }
-  reply.set_content(modelJson(name).dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
+  reply.set_content(compactJson(modelJson(name)), kJson);
 }
 
 void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
@@ -443,7 +444,7 @@ void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
       refuseField("tokens", "The model has no token " + std::to_string(token) + ".");
   }
   const ServerJson json = {{"prompt", tokenizer.decode(call.tokens)}};
-  reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
+  reply.set_content(compactJson(json), kJson);
 }
 
 std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,

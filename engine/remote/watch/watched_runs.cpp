@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/watch/watched_runs.h"
 
+#include "engine/base/json_text.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/predicted.h"
 
@@ -20,7 +21,7 @@ WatchedRuns::WatchedRuns(trace::Sink& sink, WatchedServer server, const std::vec
     m_nodes.push_back(kinds.size() == 1 ? "" : "/par/" + std::to_string(i));
   }
   const Json query = kinds.size() == 1 ? steps.front() : Json{{"par", std::move(steps)}};
-  m_queryJson = query.dump(-1, ' ', false, Json::error_handler_t::replace);
+  m_queryJson = compactJson(query);
   const query::ParseResult parsed = query::parseJson(m_queryJson);
   if (parsed.query) m_queryJson = query::writeCanonical(*parsed.query);
 }

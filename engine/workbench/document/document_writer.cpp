@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/json_text.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
@@ -14,10 +15,6 @@ namespace spanscope::document {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string compact(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// The query on indented lines that begin `depth` deep, without a line break at the end.
 std::string indented(const query::Node& tree, std::size_t depth) {
@@ -67,7 +64,7 @@ std::string nodesText(const Document& document, NodeId top, const std::string& i
     Json looks = id == kNoNode ? Json{{"missing", true}} : looksOf(document.at(id));
     if (looks.empty()) continue;
     out += out.empty() ? "{\n" : ",\n";
-    out += indent + "  " + compact(path) + ": " + compact(looks);
+    out += indent + "  " + compactJson(path) + ": " + compactJson(looks);
   }
   return out.empty() ? "{}" : out + "\n" + indent + "}";
 }
@@ -77,7 +74,7 @@ std::string listText(const std::vector<Json>& elements, const std::string& inden
   std::string out;
   for (const Json& element : elements) {
     out += out.empty() ? "[\n" : ",\n";
-    out += indent + "  " + compact(element);
+    out += indent + "  " + compactJson(element);
   }
   return out.empty() ? "[]" : out + "\n" + indent + "]";
 }
@@ -155,8 +152,8 @@ std::string writeDocument(const Document& document) {
     notes.push_back(Json{{"text", note.text}, {"area", numbers(note.area)}});
   out += ",\n    \"notes\": " + listText(notes, "    ") + "\n  },\n";
 
-  out += "  \"parameters\": " + compact(parametersJson(document)) + ",\n";
-  out += "  \"settings\": " + compact(settingsJson(document.settings)) + ",\n";
+  out += "  \"parameters\": " + compactJson(parametersJson(document)) + ",\n";
+  out += "  \"settings\": " + compactJson(settingsJson(document.settings)) + ",\n";
 
   std::string drafts;
   for (const NodeId top : document.tops()) {
