@@ -4,11 +4,10 @@
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
+#include "engine/trace/line_pieces.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -465,9 +464,7 @@ constexpr double kLetter = 6.6;  ///< approximate width of one character
 constexpr std::size_t kMostPrompts = 6;
 
 std::string pixels(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
+  return trace::fixedPoint(value, 1);
 }
 
 /// The tokens of one block in a prompt: how many were hits, relocated or computed, in prompt order.

@@ -3,12 +3,12 @@
 
 #include "engine/base/utf8.h"
 #include "engine/cache/store/pack_file.h"
+#include "engine/trace/line_pieces.h"
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <string_view>
 
 namespace spanscope::run {
@@ -109,9 +109,7 @@ namespace {
 
 std::string microseconds(double nanoseconds) {
   constexpr double kThousand = 1000;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f µs", nanoseconds / kThousand);
-  return text.data();
+  return trace::fixedPoint(nanoseconds / kThousand, 1) + " µs";
 }
 
 }  // namespace

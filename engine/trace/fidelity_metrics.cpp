@@ -3,11 +3,12 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/median.h"
+#include "engine/trace/line_pieces.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
@@ -94,9 +95,10 @@ DivergenceMetrics arithmeticOf(std::span<const ArithmeticMeasured* const> measur
 
 std::string divergenceText(double nats) {
   if (nats == 0) return "0";
+  if (nats >= 99) return fixedPoint(nats, 0);
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), nats < 99 ? "%.2g" : "%.0f", nats);
-  return text.data();
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), nats, std::chars_format::general, 2);
+  return {text.data(), end.ptr};
 }
 
 std::string divergenceText(const DivergenceMetrics& divergence) {

@@ -7,11 +7,10 @@
 #include "engine/base/saturated.h"
 #include "engine/model/weight_reader.h"
 #include "engine/text/end_tokens.h"
+#include "engine/trace/line_pieces.h"
 #include "engine/workbench/model_names.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -263,10 +262,8 @@ namespace {
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 std::string gibibytes(std::uint64_t bytes) {
-  std::array<char, 32> text{};
   constexpr double kGibi = 1 << 30;
-  std::snprintf(text.data(), text.size(), "%.2f GiB", static_cast<double>(bytes) / kGibi);
-  return text.data();
+  return trace::fixedPoint(static_cast<double>(bytes) / kGibi, 2) + " GiB";
 }
 
 }  // namespace

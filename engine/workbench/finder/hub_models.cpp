@@ -5,11 +5,10 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/remote/secrets/secret_store.h"
+#include "engine/trace/line_pieces.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdio>
 #include <variant>
 
 namespace spanscope::workbench {
@@ -116,10 +115,8 @@ std::string hubSizeText(std::uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (bytes == 0) return "–";
   if (value < kMebi) return counted(bytes, "byte");
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value >= kGibi ? "%.2f GiB" : "%.1f MiB",
-                value / (value >= kGibi ? kGibi : kMebi));
-  return text.data();
+  return value >= kGibi ? trace::fixedPoint(value / kGibi, 2) + " GiB"
+                        : trace::fixedPoint(value / kMebi, 1) + " MiB";
 }
 
 std::optional<std::filesystem::path> getHubModel(
