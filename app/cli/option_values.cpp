@@ -2,8 +2,8 @@
 #include "app/cli/option_values.h"
 
 #include "engine/base/ascii.h"
+#include "engine/base/clock.h"
 #include "engine/base/problem_sentence.h"
-#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"

@@ -7,6 +7,7 @@
 #include "app/cli/input.h"
 #include "app/cli/job_journal.h"
 #include "app/cli/terminal_output.h"
+#include "engine/base/clock.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/json_text.h"
@@ -154,7 +155,7 @@ class InputsRun {
 
   void showState() {
     const std::lock_guard lock(m_mutex);
-    const double seconds = std::chrono::duration<double>(Clock::now() - m_begin).count();
+    const double seconds = secondsSince(m_begin);
     const double rate = seconds > 0 ? static_cast<double>(m_finished - m_before) / seconds : 0;
     std::string text = fmt::format("{} of {} lines, {:.1f} per second", m_finished, m_lines.size(), rate);
     if (!m_problems.empty()) text += fmt::format(", {} without an answer", m_problems.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/abba.h"
 
+#include "engine/base/clock.h"
 #include "engine/run/session.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ void timeOne(run::Session& session, layout::SpanTable table, std::stop_token sto
   request.table = std::move(table);
   const Clock::time_point begin = Clock::now();
   const run::LogitsResult result = session.logits(request, std::move(stop));
-  samples.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  samples.seconds.push_back(secondsSince(begin));
   samples.cachedTokens =
       samples.cachedTokens < 0 ? result.cachedTokens : std::min(samples.cachedTokens, result.cachedTokens);
 }
@@ -141,7 +142,7 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
   ask(swapped, untimed);
   if (options.alone) askAlone(untimed);
   const Clock::time_point begin = Clock::now();
-  const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const auto elapsed = [begin] { return secondsSince(begin); };
   for (std::int32_t i = 0; i < options.repeats || elapsed() < options.seconds; ++i) {
     // The order of the two cases alternates, so that neither case always follows the other.
     if (i % 2 == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/load_times.h"
 
+#include "engine/base/clock.h"
 #include "engine/layout/span_table.h"
 #include "engine/run/run_options.h"
 
@@ -61,7 +62,7 @@ class Samples {
     sink.reset();
     const Clock::time_point begin = Clock::now();
     session.logits({.table = table}, stop);
-    m_seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    m_seconds.push_back(secondsSince(begin));
     constexpr double kNanoseconds = 1e9;
     m_loading.push_back(static_cast<double>(sink.nanoseconds) / kNanoseconds);
     m_bytes = sink.bytes;
@@ -136,7 +137,7 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
       session->logits({.table = kept}, stop);
       const Clock::time_point begin = Clock::now();
       session->keepAll();
-      storing.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+      storing.push_back(secondsSince(begin));
     };
     store(table);
     store(other);

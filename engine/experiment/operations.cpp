@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/operations.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ class OperationBench {
       const Clock::time_point begin = Clock::now();
       for (int i = 0; i < calls; ++i) call();
       m_backend.finish(pass);
-      return std::chrono::duration<double>(Clock::now() - begin).count();
+      return secondsSince(begin);
     };
     m_backend.begin({});
     timed(1);

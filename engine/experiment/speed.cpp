@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/speed.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/model/weight_reader.h"
 
@@ -115,7 +116,7 @@ SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, con
     probe();
     const Clock::time_point begin = Clock::now();
     once();
-    rates.push_back(test.count / std::chrono::duration<double>(Clock::now() - begin).count());
+    rates.push_back(test.count / secondsSince(begin));
   }
   probe();
   result.arithmeticLimit = result.machine.arithmetic(options.arithmetic);

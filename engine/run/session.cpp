@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/session.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
 #include "engine/run/computation.h"
@@ -488,7 +489,7 @@ struct Session::Impl final : RequestListener {
 
   void finish(RunId run, const RunInProgress& own, RunResult result) {
     sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - own.begin).count();
+    result.seconds = secondsSince(own.begin);
     keepInBackground(run, result.outcome);
     results.insert_or_assign(run, std::move(result));
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/machine_limits.h"
 
+#include "engine/base/clock.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +21,6 @@ constexpr std::size_t kBufferBytes = std::size_t{512} << 20;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr std::int64_t kRounds = 20000;
 constexpr std::int64_t kPartsPerThread = 20;
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 }  // namespace
 

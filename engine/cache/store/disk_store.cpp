@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/disk_store.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/problem_sentence.h"
-#include "engine/base/unix_time.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

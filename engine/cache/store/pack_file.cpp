@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/pack_file.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/counted.h"
 #include "engine/base/problem_sentence.h"
-#include "engine/base/unix_time.h"
 #include "engine/cache/kv_cache.h"
 
 #include <fcntl.h>

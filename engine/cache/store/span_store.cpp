@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/span_store.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/hash.h"
-#include "engine/base/unix_time.h"
 
 #include <sys/random.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/remote_run.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/counted.h"
 #include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/chat/refused_fields.h"
@@ -21,10 +22,6 @@ namespace spanscope::remote {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::string lastPart(const std::string& name) {
   return name.substr(name.find_last_of('/') + 1);
@@ -156,7 +153,7 @@ class Asker {
     step.request = index;
     step.target = target;
     step.isStopped = !error && !step.brokenBy.empty();
-    step.seconds = since(begin);
+    step.seconds = secondsSince(begin);
     return {.steps = {std::move(step)}, .error = std::move(error)};
   }
 
@@ -177,7 +174,7 @@ class Asker {
     Clock::time_point begin = Clock::now();
     const auto report = [&](std::size_t index, const std::string& piece) {
       RemoteStep& step = steps[index];
-      step.timeToLastText = since(begin);
+      step.timeToLastText = secondsSince(begin);
       if (!step.timeToFirstToken) step.timeToFirstToken = step.timeToLastText;
       m_watcher.text(first + index, piece);
     };
@@ -256,7 +253,7 @@ class Asker {
     for (std::size_t i = 0; i < count; ++i) {
       RemoteStep& step = steps[i];
       step.answer = std::move(answers[i]);
-      step.seconds = since(begin);
+      step.seconds = secondsSince(begin);
       // In a stream of several answers, an ended answer is complete. A single answer also fails if a fault
       // follows the end of the answer.
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))

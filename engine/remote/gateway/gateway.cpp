@@ -2,8 +2,8 @@
 #include "engine/remote/gateway/gateway.h"
 
 #include "engine/base/ascii.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "engine/base/unix_time.h"
 #include "engine/remote/gateway/passage.h"
 #include "engine/remote/gateway/passed_call.h"
 #include "engine/remote/gateway/passed_run.h"

@@ -2,9 +2,9 @@
 #include "engine/remote/gateway/passed_run.h"
 
 #include "engine/base/ascii.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/json_text.h"
-#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/span_table.h"
 #include "engine/query/json/json.h"
@@ -249,7 +249,7 @@ PassedRun::~PassedRun() {
 }
 
 double PassedRun::elapsed() const {
-  return std::chrono::duration<double>(Clock::now() - m_sentAt).count();
+  return secondsSince(m_sentAt);
 }
 
 simulator::TracedRequest PassedRun::traced() const {

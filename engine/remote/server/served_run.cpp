@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/served_run.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/counted.h"
 #include "engine/text/tokenizer.h"
 
@@ -28,7 +29,7 @@ class ServedRun::Listener final : public RunListener {
     m_metrics.setRequests(++m_running);
   }
   ~Listener() override {
-    m_metrics.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
+    m_metrics.countSeconds(secondsSince(m_began));
     // The server waits for this count before destroying the gates.
     m_turn.reduceTo(0);
     m_metrics.setRequests(--m_running);

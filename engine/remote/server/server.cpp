@@ -2,10 +2,10 @@
 #include "engine/remote/server/server.h"
 
 #include "engine/base/ascii.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/json_text.h"
-#include "engine/base/unix_time.h"
 #include "engine/base/utf8.h"
 #include "engine/layout/layout.h"
 #include "engine/remote/server/call_bodies.h"
