@@ -1,49 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
+#include "app/cli/command_service.h"
 #include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
-#include "engine/base/counted.h"
-#include "engine/base/error.h"
-#include "engine/experiment/load_times.h"
-#include "engine/run/run_options.h"
-#include "engine/workbench/run_options.h"
+#include "engine/jobs/bench_jobs.h"
+#include "engine/workbench/model_bundle.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace spanscope::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int32_t kMostTokens = 1'000'000;
 constexpr std::int32_t kMostRepeats = 1000;
 
 struct BenchCacheOptions : BenchOptions {
-  std::string folder;
-  std::vector<std::int32_t> sizes = {128, 512, 2048};
-  experiment::LoadOptions load;
+  jobs::LoadTimesChoice load;
 };
-
-/// The folder for a temporary store: the given folder, or the parent of the default store folder.
-fs::path scratchPlace(const std::string& given) {
-  std::error_code error;
-  if (given.empty()) return workbench::standardStoreFolder().parent_path();
-  if (!fs::is_directory(given, error))
-    throw Failure({given, {}, "no folder", "a folder in which blocks can be stored temporarily"});
-  return given;
-}
 
 nlohmann::ordered_json toJson(const experiment::LoadCase& each) {
   return {{"ms", summaryJson(each.seconds, kMilliseconds)},
@@ -59,16 +42,15 @@ std::string times(const experiment::LoadCase& each, const experiment::LoadCase& 
 }
 
 ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
-  run::SessionConfig config = options.session.config();
   workbench::ModelOptions model = modelOptions(options.session);
   model.session.reset();
-  workbench::ModelBundle bundle =
+  const auto bundle = std::make_shared<workbench::ModelBundle>(
       options.shape.empty()
           ? workbench::loadModelWeights(modelDirectory(options.session), context.backends, model)
-          : workbench::makeShapeBundle(options.shape, context.backends, model);
-  const auto make = [&bundle](const run::SessionConfig& wanted, trace::Sink& sink) {
-    return workbench::makeSession(bundle, wanted, sink);
-  };
+          : workbench::makeShapeBundle(options.shape, context.backends, model));
+  CommandService service(context, ownModel(bundle, options.session));
+  const jobs::LoadTimesRows found =
+      service.measure<jobs::LoadTimesJob>(options.load, options.session.settings);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"tokens"},
                    {"MiB"},
@@ -83,14 +65,9 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
                    {"store ms"}});
   constexpr double kMebibyte = 1 << 20;
   bool isWorse = false;
-  for (const std::int32_t tokens : options.sizes) {
-    showProgress(context, "measuring " + counted(tokens, "token"));
-    const experiment::ScratchFolder folder(scratchPlace(options.folder));
-    experiment::LoadOptions load = options.load;
-    load.tokens = tokens;
-    load.folder = folder.path();
-    const experiment::LoadTimes measured =
-        experiment::measureLoadTimes(make, config, bundle.config.vocabularySize, load, context.stop);
+  for (std::size_t i = 0; i < found.rows.size(); ++i) {
+    const std::int32_t tokens = options.load.tokens[i];
+    const experiment::LoadTimes& measured = found.rows[i];
     rows.push_back({{"tokens", tokens},
                     {"computed", toJson(measured.computed)},
                     {"host", toJson(measured.host)},
@@ -122,7 +99,7 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
     text +=
         "  A factor below 1 means that computing is faster. Then this tier does not help for such "
         "documents.\n";
-  writeReport(context, options, bundle, {{"rows", std::move(rows)}}, text);
+  writeReport(context, options, *bundle, {{"rows", std::move(rows)}}, text);
   return ExitCode::Fine;
 }
 
@@ -132,11 +109,11 @@ BenchAction addCacheBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchCacheOptions>();
   addSettings(command, options->session.settings, {"model"});
   addShapeOption(command, *options, "Use random weights");
-  addNumbers(command, "--sizes", options->sizes, "Tokens per document, e.g. 128,512", {2, kMostTokens});
+  addNumbers(command, "--sizes", options->load.tokens, "Tokens per document, e.g. 128,512", {2, kMostTokens});
   addNumber(command, "-r,--repeats", options->load.repeats, "Timed runs per case", {1, kMostRepeats});
   addSeedOption(command, options->load.seed, "Seed of the token ids");
   command
-      .add_option("--folder", options->folder,
+      .add_option("--folder", options->load.folder,
                   "Folder on the disk to measure (default: your cache folder). A temporary store is created "
                   "in this folder")
       ->type_name("DIR");

@@ -2,6 +2,7 @@
 #include "app/cli/command_service.h"
 
 #include "app/cli/bench_report.h"
+#include "engine/base/error.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/service/indexing.h"
 
@@ -36,6 +37,14 @@ workbench::JobHandle CommandService::carryOut(std::shared_ptr<workbench::Job> wo
   }
   if (look) look();
   return handle;
+}
+
+void CommandService::finish(std::shared_ptr<workbench::Job> work, const std::function<std::string()>& doing) {
+  const workbench::JobHandle handle =
+      carryOut(std::move(work), [&] { showProgress(m_context, doing()); });
+  handle.rethrow();
+  if (handle.state() == workbench::JobState::Stopped)
+    throw Failure(errorAt("bench", "The job was stopped.", {}));
 }
 
 void CommandService::measure(const std::function<void(const Tell& report)>& measurement) {

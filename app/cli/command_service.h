@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/session_options.h"
+#include "engine/jobs/measuring_job.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/job.h"
 #include "engine/workbench/service/job_context.h"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace spanscope::cli {
 
@@ -30,6 +32,16 @@ class CommandService {
   /// the handle of the ended job.
   workbench::JobHandle carryOut(std::shared_ptr<workbench::Job> work, const std::function<void()>& look = {});
 
+  /// Measures a bench with rows (engine/jobs/bench_jobs.h), and shows its current step as progress. Throws
+  /// what the job throws, and Failure after a stop.
+  template <class Kind>
+  typename Kind::Result measure(typename Kind::Arguments choice, const workbench::RunSettings& settings) {
+    const auto job = std::make_shared<jobs::MeasuringJob<Kind>>(std::move(choice),
+                                                                jobs::JobInput{.settings = settings});
+    finish(job, [&job] { return job->found()->doing; });
+    return *job->found();
+  }
+
   /// Reports the current step of a measurement.
   using Tell = std::function<void(const std::string& doing)>;
   /// Does a measurement as a job, and shows its current step as progress. The measurement opens its own
@@ -38,6 +50,9 @@ class CommandService {
   void measure(const std::function<void(const Tell& report)>& measurement);
 
  private:
+  /// Does a job and shows `doing` as progress. Throws what the job throws, and Failure after a stop.
+  void finish(std::shared_ptr<workbench::Job> work, const std::function<std::string()>& doing);
+
   const Context& m_context;
   workbench::JobContextWatcher m_nobody;
   workbench::JobService m_service;

@@ -2,6 +2,7 @@
 #include "engine/experiment/load_times.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/error.h"
 #include "engine/layout/span_table.h"
 #include "engine/run/run_options.h"
 
@@ -178,6 +179,16 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
   times.disk = std::move(disk).summary();
   times.coldDisk = std::move(cold).summary();
   return times;
+}
+
+std::filesystem::path scratchPlace(const std::filesystem::path& asked, const std::filesystem::path& usual) {
+  constexpr const char* kExpected = "a folder in which blocks can be stored temporarily";
+  std::error_code error;
+  if (asked.empty() && usual.empty())
+    throw Failure(errorAt("folder", "no folder for the stored blocks", kExpected));
+  if (!asked.empty() && !std::filesystem::is_directory(asked, error))
+    throw Failure({asked.string(), {}, "not a folder", kExpected});
+  return asked.empty() ? usual : asked;
 }
 
 ScratchFolder::ScratchFolder(const std::filesystem::path& parent)

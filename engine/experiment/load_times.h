@@ -55,6 +55,10 @@ using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::Sess
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop);
 
+/// Returns the folder in which a measurement stores blocks: `asked`, or `usual` if `asked` is empty. Throws
+/// Failure if there is no such folder.
+std::filesystem::path scratchPlace(const std::filesystem::path& asked, const std::filesystem::path& usual);
+
 /// A separate folder inside another folder, for files of a measurement. The folder is removed on destruction.
 /// The code that stores files makes the folder.
 class ScratchFolder {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/jobs/benches.h"
 
+#include "engine/jobs/bench_jobs.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
 
@@ -42,7 +43,8 @@ std::vector<Bench> allBenches() {
        .title =
            "Compare the time to load a document's blocks from memory and disk with the time to compute them",
        .question = "Is a stored document loaded faster than it is computed?",
-       .example = "--sizes 128,512,2048"},
+       .example = "--sizes 128,512,2048",
+       .job = LoadTimesJob::kId},
       {.name = "ops",
        .title = "Compare the time of each operation with the limit of the device",
        .question = "How close is each operation to the limits of the device?",

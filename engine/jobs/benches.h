@@ -15,7 +15,7 @@ struct Bench {
   const char* title;     ///< what the bench measures, for the help
   std::string question;  ///< the question that the bench answers, for the manual
   std::string example;   ///< the arguments of an example.
-  /// The kind of job with which the window measures the same. nullptr: only spanq has the bench.
+  /// The kind of job that measures the same (engine/jobs/job.h). nullptr: the bench is no job.
   const char* job = nullptr;
   const experiment::Experiment* experiment = nullptr;  ///< null: the bench is no experiment
 };

@@ -3,6 +3,7 @@
 
 #include "engine/jobs/attention_entropy.h"
 #include "engine/jobs/attention_replay.h"
+#include "engine/jobs/bench_jobs.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
@@ -187,8 +188,8 @@ const std::vector<JobRow>& jobTable() {
   static const std::vector<JobRow> table{
       answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(), measureRow<BenchmarkJob>(),
       measureRow<ExperimentJob>(),      answerRow<FidelityJob>(),        answerRow<NextTokenJob>(),
-      answerRow<PairVectorsJob>(),      measureRow<LogQualityJob>(),     measureRow<PolicyComparisonJob>(),
-      measureRow<ProbeJob>(),           measureRow<WarmingJob>()};
+      answerRow<PairVectorsJob>(),      measureRow<LoadTimesJob>(),      measureRow<LogQualityJob>(),
+      measureRow<PolicyComparisonJob>(), measureRow<ProbeJob>(),          measureRow<WarmingJob>()};
   return table;
 }
 

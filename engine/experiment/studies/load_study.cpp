@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/load_times.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
 #include <array>
-#include <system_error>
 
 namespace spanscope::experiment {
 namespace {
@@ -29,20 +27,9 @@ constexpr std::array kMeasures = {
     Measure{"loaded_mib", forTranslation("Experiments", "loaded"), "MiB", 2},
     Measure{"loading_ms", forTranslation("Experiments", "loading alone"), "ms", 2}};
 
-std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
-  const std::filesystem::path asked = textOf(result.request, "folder");
-  if (asked.empty() && model.scratch.empty())
-    throw Failure(errorAt("folder", "no folder for the stored blocks",
-                          "a folder in which blocks may be stored temporarily"));
-  std::error_code error;
-  if (!asked.empty() && !std::filesystem::is_directory(asked, error))
-    throw Failure({asked.string(), {}, "not a folder", "a folder in which blocks may be stored temporarily"});
-  return asked.empty() ? model.scratch : asked;
-}
-
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
-  const std::filesystem::path place = placeOf(result, model);
+  const std::filesystem::path place = scratchPlace(textOf(result.request, "folder"), model.scratch);
   std::vector<std::int32_t> lengths = numbersOf(result.request, "tokens");
   const std::int64_t room = model.decoder.config().maxPositions;
   const std::size_t asked = lengths.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands in README and manual exist, and do what these pages show.
 #include "engine/jobs/benches.h"
+#include "engine/jobs/benchmark.h"
 #include "engine/jobs/job.h"
 #include "tests/app/cli/console_examples.h"
 #include "tests/app/cli/spanq_process.h"
@@ -247,8 +248,8 @@ void TestReadme::benchesAreListed() {
       const jobs::JobRow* row = jobs::findJob(bench.job);
       QVERIFY2(row != nullptr && row->scope != jobs::Scope::Answer, bench.name);
       kinds.insert(bench.job);
-      dock = bench.experiment == nullptr ? "[Benchmark](docks/benchmark.md)"
-                                         : "[Experiments](docks/experiments.md)";
+      if (bench.experiment != nullptr) dock = "[Experiments](docks/experiments.md)";
+      if (bench.job == std::string(jobs::BenchmarkJob::kId)) dock = "[Benchmark](docks/benchmark.md)";
     }
     QString question = QString::fromStdString(bench.question);
     question.replace("full prefill", "[full prefill](glossary.md#reuse)");

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
+#include "engine/jobs/bench_jobs.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
@@ -531,6 +532,30 @@ class TestWorks : public QObject {
     QCOMPARE(row.documentTokens, 64);
     QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
     QCOMPARE(row.swapped.cachedTokens, row.expectedCachedTokens);
+  }
+
+  /// A folder that does not exist ends the job before its first row.
+  void loadTimesAreMeasuredRowByRow() {
+    Bench bench;
+    const QTemporaryDir folder;
+    jobs::LoadTimesChoice choice{.tokens = {20, 40}, .repeats = 1, .folder = folder.path().toStdString()};
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::LoadTimesJob>>(choice, inputOf({}));
+    std::vector<std::string> doing;
+    const JobHandle handle = bench.finish(work, [&](JobState) { doing.push_back(work->found()->doing); });
+    QCOMPARE(handle.problem(), std::string());
+    QVERIFY(std::ranges::any_of(doing, [](const std::string& now) { return now.find("40") != now.npos; }));
+    QCOMPARE(work->share(), 1.0);
+    const auto kept = resultIn<jobs::LoadTimesJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QVERIFY(kept.has_value());
+    QCOMPARE(kept->choice.tokens, choice.tokens);
+    QCOMPARE(kept->rows.size(), std::size_t{2});
+    QCOMPARE(kept->rows[1].computed.tokens, std::int64_t{0});
+    for (const experiment::LoadCase* loaded : {&kept->rows[1].host, &kept->rows[1].disk, &kept->rows[1].coldDisk})
+      QCOMPARE(loaded->tokens, std::int64_t{39});
+    choice.folder += "/none";
+    const auto nowhere = std::make_shared<jobs::MeasuringJob<jobs::LoadTimesJob>>(choice, inputOf({}));
+    QCOMPARE(bench.finish(nowhere).state(), JobState::Failed);
+    QVERIFY(nowhere->found()->rows.empty());
   }
 
   /// What is wrong with one document leaves the others, and what is there is not computed again.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the jobs of benches whose result is a table (engine/jobs/benches.h). A row of the table is one
+// measured case. Open this file to add such a bench.
+#pragma once
+
+#include "engine/experiment/load_times.h"
+#include "engine/jobs/benchmark.h"
+#include "engine/jobs/measuring_job.h"
+#include "engine/trace/part_fields.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spanscope::jobs {
+
+template <class Choice, class Row>
+struct BenchRows {
+  Choice choice{};          ///< what is measured
+  std::size_t total = 0;    ///< number of rows at the end; 0: not known yet
+  std::vector<Row> rows{};  ///< the first rows, so far
+  std::string doing{};      ///< the current step, for the terminal: "measuring 512 tokens"
+};
+
+/// The members that all kinds with such a result share.
+template <class Rows>
+struct BenchKind {
+  static constexpr Scope kScope = Scope::Program;
+  using Arguments = decltype(Rows::choice);
+  using Result = Rows;
+
+  static bool takesQuery(const Arguments&) { return false; }
+  static Arguments completed(Arguments choice, const JobInput&) { return choice; }
+  static bool isSound(const Rows& result) { return result.rows.size() <= result.total; }
+  static Rows begun(const Arguments& choice) {
+    Rows result;
+    result.choice = choice;
+    return result;
+  }
+  static double progress(const Rows& result) {
+    if (result.total == 0) return 0;
+    return static_cast<double>(result.rows.size()) / static_cast<double>(result.total);
+  }
+  static trace::EventWords activity(const Rows& result) {
+    return {forTranslation("Events", "Benchmark: %1 of %2"),
+            {std::uint64_t{result.rows.size()}, std::uint64_t{result.total}}};
+  }
+};
+
+/// Compares the time to load documents with the time to compute them.
+struct LoadTimesChoice {
+  std::vector<std::int32_t> tokens = {128, 512, 2048};  ///< of each document, at least 2
+  std::int32_t repeats = 5;
+  std::uint64_t seed = 0;  ///< of the token ids
+  std::string folder{};    ///< a folder on the measured disk; empty: the cache folder of the user
+};
+using LoadTimesRows = BenchRows<LoadTimesChoice, experiment::LoadTimes>;
+struct LoadTimesJob : BenchKind<LoadTimesRows> {
+  static constexpr const char* kId = "load-times";
+  static void measure(LoadTimesRows& result, const LoadTimesChoice& choice, Measurement& at);
+};
+
+}  // namespace spanscope::jobs
+
+namespace spanscope::experiment {
+SPANSCOPE_FIELDS(LoadCase, seconds, loading, bytes, tokens);
+SPANSCOPE_FIELDS(LoadTimes, computed, host, disk, coldDisk, storing);
+}  // namespace spanscope::experiment
+
+namespace spanscope::jobs {
+SPANSCOPE_FIELDS(LoadTimesChoice, tokens, repeats, seed, folder);
+SPANSCOPE_FIELDS(LoadTimesRows, choice, total, rows, doing);
+}  // namespace spanscope::jobs
