@@ -2,6 +2,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
+#include "app/cli/command_service.h"
 #include "app/cli/option_values.h"
 #include "app/cli/session_options.h"
 #include "app/cli/terminal_output.h"
@@ -9,6 +10,7 @@
 #include "engine/compute/weight_format/weight_format.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/speed.h"
+#include "engine/jobs/bench_jobs.h"
 #include "engine/jobs/benches.h"
 #include "engine/run/run_options.h"
 #include "engine/trace/sink.h"
@@ -180,14 +182,10 @@ std::vector<experiment::SpeedTest> speedTests(const BenchCommandOptions& options
 ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   run::SessionConfig config = options.session.config();
   config.blockCount = experiment::speedBlocks(speedTests(options), config.blockSize);
-  workbench::ModelBundle bundle = loadForBench(context, options, config);
-  experiment::SpeedOptions speed;
-  speed.rowsPerPass = std::max(speed.rowsPerPass, bundle.device.kind.rowsPerPass);
-  speed.repeats = options.repeats;
-  speed.kvType = *workbench::suited(config, bundle.device.kind).kvType;
-  speed.weightElementBytes = bundle.weightElementBytes();
-  speed.arithmetic = bundle.arithmeticRate();
-  const compute::RateMeter measureMachine = bundle.device.kind.meter(bundle.backendOptions());
+  const auto bundle = std::make_shared<workbench::ModelBundle>(loadForBench(context, options, config));
+  CommandService service(context, ownModel(bundle, options.session));
+  const jobs::SpeedRows found = service.measure<jobs::SpeedJob>(
+      {.tests = speedTests(options), .repeats = options.repeats}, options.session.settings);
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"test", TextTable::Align::Left},
@@ -198,12 +196,9 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
                    {"byte/s"},
                    {"of limit"}});
   compute::MachineRates machine;
-  for (const experiment::SpeedTest& test : speedTests(options)) {
-    showProgress(context, "measuring " + test.name());
-    const experiment::SpeedResult result =
-        experiment::measureSpeed(*bundle.decoder, *bundle.backend, test, speed, measureMachine, context.stop);
+  for (const experiment::SpeedResult& result : found.rows) {
     nlohmann::ordered_json row;
-    row["test"] = test.name();
+    row["test"] = result.test.name();
     row["tokens_per_second"] = summaryJson(result.tokensPerSecond);
     row["flops_per_second"] = result.flopsPerSecond;
     row["bytes_per_second"] = result.bytesPerSecond;
@@ -217,7 +212,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
     rows.push_back(std::move(row));
     machine = result.machine;
     const auto percent = [](double share) { return fixed(share * 100, 0) + " %"; };
-    table.addRow({test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
+    table.addRow({result.test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
                   shortNumber(result.flopsPerSecond),
                   percent(result.flopsPerSecond / result.arithmeticLimit) + " of " +
                       shortNumber(result.arithmeticLimit),
@@ -225,7 +220,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
                   percent(result.bytesPerSecond / result.machine.bytesPerSecond) + " of " +
                       shortNumber(result.machine.bytesPerSecond)});
   }
-  writeReport(context, options, bundle, {{"rows", std::move(rows)}},
+  writeReport(context, options, *bundle, {{"rows", std::move(rows)}},
               table.text() + limitsLine(machine) +
                   "\n  The prompt test (pp) is compared with arithmetic, the generation test (tg) with "
                   "memory.\n  The limits of the machine were measured between the repeats.\n  More than 100 "

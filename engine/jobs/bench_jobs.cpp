@@ -4,6 +4,8 @@
 #include "engine/base/counted.h"
 #include "engine/workbench/experiment_model.h"
 
+#include <algorithm>
+
 namespace spanscope::jobs {
 namespace {
 
@@ -38,6 +40,24 @@ void LoadTimesJob::measure(LoadTimesRows& result, const LoadTimesChoice& choice,
                                              .folder = folder.path(),
                                              .seam = [&at] { at.pass(); }},
                                             at.stop());
+      });
+}
+
+void SpeedJob::measure(SpeedRows& result, const SpeedChoice& choice, Measurement& at) {
+  workbench::ModelBundle& model = at.model();
+  experiment::SpeedOptions options;
+  options.rowsPerPass = std::max(options.rowsPerPass, model.device.kind.rowsPerPass);
+  options.repeats = choice.repeats;
+  options.kvType = *workbench::suited(at.sessionConfig(), model.device.kind).kvType;
+  options.weightElementBytes = model.weightElementBytes();
+  options.arithmetic = model.arithmeticRate();
+  const compute::RateMeter measureMachine = model.device.kind.meter(model.backendOptions());
+  measureRows(
+      result, at, choice.tests,
+      [](const experiment::SpeedTest& test) { return "measuring " + test.name(); },
+      [&](const experiment::SpeedTest& test) {
+        return experiment::measureSpeed(*model.decoder, *model.backend, test, options, measureMachine,
+                                        at.stop());
       });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/experiment/load_times.h"
+#include "engine/experiment/speed.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/measuring_job.h"
 #include "engine/trace/part_fields.h"
@@ -61,14 +62,38 @@ struct LoadTimesJob : BenchKind<LoadTimesRows> {
   static void measure(LoadTimesRows& result, const LoadTimesChoice& choice, Measurement& at);
 };
 
+/// Compares the speed of prompts and generation with the limits of the machine.
+struct SpeedChoice {
+  std::vector<experiment::SpeedTest> tests{};
+  std::int32_t repeats = 5;
+};
+using SpeedRows = BenchRows<SpeedChoice, experiment::SpeedResult>;
+struct SpeedJob : BenchKind<SpeedRows> {
+  static constexpr const char* kId = "speed";
+  static void measure(SpeedRows& result, const SpeedChoice& choice, Measurement& at);
+};
+
 }  // namespace spanscope::jobs
+
+namespace spanscope::trace {
+SPANSCOPE_NAMES(experiment::SpeedTest::Kind, "prompt", "generation");
+}  // namespace spanscope::trace
+
+namespace spanscope::compute {
+SPANSCOPE_FIELDS(MachineRates, flops, bf16Flops, byteOperations, bytesPerSecond);
+}  // namespace spanscope::compute
 
 namespace spanscope::experiment {
 SPANSCOPE_FIELDS(LoadCase, seconds, loading, bytes, tokens);
 SPANSCOPE_FIELDS(LoadTimes, computed, host, disk, coldDisk, storing);
+SPANSCOPE_FIELDS(SpeedTest, kind, count, depth);
+SPANSCOPE_FIELDS(SpeedResult, test, tokensPerSecond, flopsPerSecond, bytesPerSecond, machine,
+                 arithmeticLimit);
 }  // namespace spanscope::experiment
 
 namespace spanscope::jobs {
 SPANSCOPE_FIELDS(LoadTimesChoice, tokens, repeats, seed, folder);
 SPANSCOPE_FIELDS(LoadTimesRows, choice, total, rows, doing);
+SPANSCOPE_FIELDS(SpeedChoice, tests, repeats);
+SPANSCOPE_FIELDS(SpeedRows, choice, total, rows, doing);
 }  // namespace spanscope::jobs

@@ -558,6 +558,23 @@ class TestWorks : public QObject {
     QVERIFY(nowhere->found()->rows.empty());
   }
 
+  void speedIsMeasuredTestByTest() {
+    Bench bench;
+    using Kind = experiment::SpeedTest::Kind;
+    const jobs::SpeedChoice choice{
+        .tests = {{.kind = Kind::Prompt, .count = 8}, {.kind = Kind::Generation, .count = 2, .depth = 4}},
+        .repeats = 1};
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::SpeedJob>>(choice, inputOf({}));
+    QCOMPARE(bench.finish(work).problem(), std::string());
+    const auto kept = resultIn<jobs::SpeedJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QVERIFY(kept && kept->rows.size() == 2);
+    for (std::size_t i = 0; i < choice.tests.size(); ++i) {
+      QCOMPARE(kept->rows[i].test.name(), choice.tests[i].name());
+      QCOMPARE(kept->rows[i].tokensPerSecond.samples.size(), std::size_t{1});
+      QVERIFY(kept->rows[i].share() > 0);
+    }
+  }
+
   /// What is wrong with one document leaves the others, and what is there is not computed again.
   void warmingFindsWhatIsThere() {
     Bench bench;
