@@ -12,8 +12,8 @@
 #include "engine/base/output_file.h"
 #include "engine/experiment/chart.h"
 #include "engine/experiment/needle.h"
+#include "engine/jobs/bench_jobs.h"
 #include "engine/policy/policies.h"
-#include "engine/trace/sink.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/setting_choices.h"
 
@@ -35,6 +35,7 @@
 namespace spanscope::cli {
 namespace {
 
+using experiment::groupName;
 using experiment::MissCause;
 using experiment::NeedleRow;
 
@@ -46,10 +47,6 @@ struct BenchNeedleOptions : BenchOptions {
 
 constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::AnswerTruncated,
                                 MissCause::NotRun};
-
-std::string groupName(std::int32_t portion) {
-  return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
-}
 
 /// The rows of one experiment, and values computed from several rows.
 struct Report {
@@ -263,22 +260,12 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   options.needle.layout = workbench::layoutOf(options.session.settings.layout);
   const auto model =
       std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
-  workbench::ModelBundle& bundle = *model;
+  const workbench::ModelBundle& bundle = *model;
   CommandService service(context, ownModel(model, options.session));
-
-  Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
-  service.measure([&](const CommandService::Tell& notify) {
-    trace::NoSink sink;
-    const std::unique_ptr<run::Session> session =
-        workbench::makeSession(bundle, options.session.config(), sink);
-    for (const std::int32_t words : options.needle.hayWords) {
-      for (const std::int32_t portion : options.needle.portions) {
-        notify(fmt::format("filler text: {}, {}", counted(words, "word"), groupName(portion)));
-        report.rows.push_back(
-            experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
-      }
-    }
-  });
+  const Report report{
+      .options = options,
+      .rows = service.measure<jobs::NeedleJob>(options.needle, options.session.settings).rows,
+      .context = bundle.config.maxPositions};
   writeReport(context, options, bundle, toJson(report), textOf(report));
   if (!options.pictures.empty()) {
     const std::filesystem::path folder(options.pictures);

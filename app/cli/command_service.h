@@ -37,7 +37,7 @@ class CommandService {
   template <class Kind>
   typename Kind::Result measure(typename Kind::Arguments choice, const workbench::RunSettings& settings) {
     const auto job = std::make_shared<jobs::MeasuringJob<Kind>>(std::move(choice),
-                                                                jobs::JobInput{.settings = settings});
+                                                                jobs::JobInput{.settings = settings, .usesTiers = true});
     finish(job, [&job] { return job->found()->doing; });
     return *job->found();
   }

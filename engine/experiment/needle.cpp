@@ -137,6 +137,10 @@ const char* missCauseName(MissCause cause) {
   return "";
 }
 
+std::string groupName(std::int32_t portion) {
+  return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+}
+
 std::int64_t NeedleRow::missesBy(MissCause cause) const {
   return std::ranges::count(misses, cause, &NeedleMiss::cause);
 }

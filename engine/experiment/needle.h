@@ -70,6 +70,9 @@ struct NeedleRow {
   std::int64_t missesBy(MissCause cause) const;
 };
 
+/// Returns the name of a way to read the documents, for the user: "k = 2". `portion`: as in NeedleRow.
+std::string groupName(std::int32_t portion);
+
 struct NeedleDocument {
   std::string name;
   std::string text;

@@ -2,9 +2,13 @@
 #include "engine/jobs/bench_jobs.h"
 
 #include "engine/base/counted.h"
+#include "engine/run/session.h"
+#include "engine/trace/sink.h"
 #include "engine/workbench/experiment_model.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace spanscope::jobs {
 namespace {
@@ -58,6 +62,25 @@ void SpeedJob::measure(SpeedRows& result, const SpeedChoice& choice, Measurement
       [&](const experiment::SpeedTest& test) {
         return experiment::measureSpeed(*model.decoder, *model.backend, test, options, measureMachine,
                                         at.stop());
+      });
+}
+
+void NeedleJob::measure(NeedleRows& result, const experiment::NeedleOptions& choice, Measurement& at) {
+  experiment::NeedleOptions options = choice;
+  options.seam = [&at] { at.pass(); };
+  std::vector<std::pair<std::int32_t, std::int32_t>> cases;
+  for (const std::int32_t words : options.hayWords) {
+    for (const std::int32_t portion : options.portions) cases.emplace_back(words, portion);
+  }
+  trace::NoSink sink;
+  const std::unique_ptr<run::Session> session = workbench::makeSession(at.model(), at.sessionConfig(), sink);
+  measureRows(
+      result, at, cases,
+      [](const auto& one) {
+        return "filler text: " + counted(one.first, "word") + ", " + experiment::groupName(one.second);
+      },
+      [&](const auto& one) {
+        return experiment::measureNeedle(*session, options, one.first, one.second, at.stop());
       });
 }
 

@@ -4,14 +4,17 @@
 #pragma once
 
 #include "engine/experiment/load_times.h"
+#include "engine/experiment/needle.h"
 #include "engine/experiment/speed.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/measuring_job.h"
 #include "engine/trace/part_fields.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace spanscope::jobs {
@@ -73,10 +76,19 @@ struct SpeedJob : BenchKind<SpeedRows> {
   static void measure(SpeedRows& result, const SpeedChoice& choice, Measurement& at);
 };
 
+/// Counts the names that the model finds, for each length of the filler text and each size of groups.
+using NeedleRows = BenchRows<experiment::NeedleOptions, experiment::NeedleRow>;
+struct NeedleJob : BenchKind<NeedleRows> {
+  static constexpr const char* kId = "needle";
+  static void measure(NeedleRows& result, const experiment::NeedleOptions& choice, Measurement& at);
+};
+
 }  // namespace spanscope::jobs
 
 namespace spanscope::trace {
 SPANSCOPE_NAMES(experiment::SpeedTest::Kind, "prompt", "generation");
+SPANSCOPE_NAMES(experiment::MissCause, "missed", "lost_combining", "answer_truncated", "not_run");
+SPANSCOPE_NAMES(layout::Layout, "exact", "padded", "cropped");
 }  // namespace spanscope::trace
 
 namespace spanscope::compute {
@@ -89,6 +101,22 @@ SPANSCOPE_FIELDS(LoadTimes, computed, host, disk, coldDisk, storing);
 SPANSCOPE_FIELDS(SpeedTest, kind, count, depth);
 SPANSCOPE_FIELDS(SpeedResult, test, tokensPerSecond, flopsPerSecond, bytesPerSecond, machine,
                  arithmeticLimit);
+SPANSCOPE_FIELDS(NeedleMiss, trial, document, name, cause);
+SPANSCOPE_FIELDS(NeedleRow, hayWords, portion, trials, good, found, invented, foundAt, misses, longestPrompt,
+                 seconds, firstFailure);
+template <class V, trace::Is<NeedleOptions> X>
+void fields(V&& v, X& x) {
+  v("documents", x.documents);
+  v("hayWords", x.hayWords);
+  v("portions", x.portions);
+  v("trials", x.trials);
+  v("goodShare", x.goodShare);
+  v("seed", x.seed);
+  v("layout", x.layout);
+  std::string policy = x.policy.name();
+  v("policy", policy);
+  if constexpr (!std::is_const_v<X>) x.policy = workbench::policyOf(policy);
+}
 }  // namespace spanscope::experiment
 
 namespace spanscope::jobs {
@@ -96,4 +124,5 @@ SPANSCOPE_FIELDS(LoadTimesChoice, tokens, repeats, seed, folder);
 SPANSCOPE_FIELDS(LoadTimesRows, choice, total, rows, doing);
 SPANSCOPE_FIELDS(SpeedChoice, tests, repeats);
 SPANSCOPE_FIELDS(SpeedRows, choice, total, rows, doing);
+SPANSCOPE_FIELDS(NeedleRows, choice, total, rows, doing);
 }  // namespace spanscope::jobs

@@ -71,7 +71,7 @@ void measureLocality(ExperimentResult& result, const ExperimentModel& model, con
   Study study(result, model, report, stop);
   for (const std::int32_t words : options.hayWords) {
     for (const std::int32_t portion : options.portions) {
-      const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+      const std::string line = groupName(portion);
       study.begin(counted(words, "word") + " of filler text, " + line);
       const NeedleRow row = study.needle(options, words, portion);
       if (row.firstFailure) study.remark(*row.firstFailure);
@@ -124,7 +124,7 @@ constexpr std::array kDepthMeasures = {
 
 std::string lineOf(const std::vector<std::string>& policies, const std::string& policy,
                    std::int32_t portion) {
-  const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+  const std::string line = groupName(portion);
   return policies.size() == 1 ? line : policy + ", " + line;
 }
 

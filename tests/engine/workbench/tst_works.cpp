@@ -575,6 +575,21 @@ class TestWorks : public QObject {
     }
   }
 
+  void needlesAreMeasuredGroupByGroup() {
+    Bench bench;
+    experiment::NeedleOptions choice{.documents = 2, .hayWords = {0}, .portions = {0, 2}, .trials = 1};
+    choice.policy = policyOf("prefix");
+    choice.layout = layout::Layout::Padded;
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::NeedleJob>>(choice, inputOf({}));
+    QCOMPARE(bench.finish(work).problem(), std::string());
+    const auto kept = resultIn<jobs::NeedleJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QVERIFY(kept && kept->rows.size() == 2);
+    QVERIFY(kept->choice.policy == choice.policy && kept->choice.layout == choice.layout);
+    QCOMPARE(kept->rows[1].portion, 2);
+    for (const experiment::NeedleRow& row : kept->rows)
+      QCOMPARE(row.found + static_cast<std::int64_t>(row.misses.size()), std::int64_t{2});
+  }
+
   /// What is wrong with one document leaves the others, and what is there is not computed again.
   void warmingFindsWhatIsThere() {
     Bench bench;
