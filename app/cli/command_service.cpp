@@ -4,10 +4,8 @@
 #include "app/cli/bench_report.h"
 #include "engine/base/error.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/service/indexing.h"
 
 #include <chrono>
-#include <exception>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -45,24 +43,6 @@ void CommandService::finish(std::shared_ptr<workbench::Job> work, const std::fun
   handle.rethrow();
   if (handle.state() == workbench::JobState::Stopped)
     throw Failure(errorAt("bench", "The job was stopped.", {}));
-}
-
-void CommandService::measure(const std::function<void(const Tell& report)>& measurement) {
-  workbench::Published<std::string> doing;
-  std::exception_ptr thrown;
-  const auto work =
-      std::make_shared<workbench::FunctionJob>([&](workbench::JobContext&, const std::stop_token&) {
-        try {
-          measurement([&doing](const std::string& now) { doing.set(now); });
-        } catch (...) {
-          // The service does not keep the failure of a stopped job.
-          thrown = std::current_exception();
-        }
-      });
-  carryOut(work, [&] {
-    if (const std::string now = doing.get(); !now.empty()) showProgress(m_context, now);
-  });
-  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace spanscope::cli

@@ -42,13 +42,6 @@ class CommandService {
     return *job->found();
   }
 
-  /// Reports the current step of a measurement.
-  using Tell = std::function<void(const std::string& doing)>;
-  /// Does a measurement as a job, and shows its current step as progress. The measurement opens its own
-  /// sessions, and must end soon after a stop of the context. Throws what the measurement throws, also after
-  /// a stop.
-  void measure(const std::function<void(const Tell& report)>& measurement);
-
  private:
   /// Does a job and shows `doing` as progress. Throws what the job throws, and Failure after a stop.
   void finish(std::shared_ptr<workbench::Job> work, const std::function<std::string()>& doing);

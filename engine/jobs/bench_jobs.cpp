@@ -7,6 +7,7 @@
 #include "engine/workbench/experiment_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -25,6 +26,34 @@ void measureRows(Rows& result, Measurement& at, const std::vector<Case>& cases, 
     result.rows.push_back(measure(one));
   }
   result.doing.clear();
+}
+
+using experiment::AskedQuestion;
+
+std::int32_t sumOf(const std::vector<experiment::SourceCount>& counts) {
+  std::int32_t sum = 0;
+  for (const experiment::SourceCount& count : counts) sum += count.both();
+  return sum;
+}
+
+/// `chosenOn`, `reportedOn`: the questions by row.
+std::vector<SourceFound> rankMeasures(const std::vector<std::vector<AskedQuestion>>& chosenOn,
+                                      const std::vector<std::vector<AskedQuestion>>& reportedOn) {
+  // With more heads, the measure would fit only the questions that were used to choose the heads.
+  constexpr std::size_t kMostHeads = 4;
+  std::vector<experiment::SourceMeasure> measures = experiment::sourceMeasures();
+  std::vector<AskedQuestion> all;
+  for (const std::vector<AskedQuestion>& part : chosenOn) all.insert(all.end(), part.begin(), part.end());
+  measures.push_back(experiment::headsMeasure(experiment::bestHeads(all, kMostHeads)));
+  std::vector<SourceFound> found;
+  for (const experiment::SourceMeasure& measure : measures) {
+    SourceFound& one = found.emplace_back(SourceFound{.name = measure.name, .formula = measure.formula});
+    for (const auto& part : chosenOn) one.chosenOn.push_back(experiment::countFound(part, measure.read));
+    for (const auto& part : reportedOn) one.reportedOn.push_back(experiment::countFound(part, measure.read));
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(),
+                           [](const SourceFound& one) { return sumOf(one.chosenOn); });
+  return found;
 }
 
 }  // namespace
@@ -82,6 +111,34 @@ void NeedleJob::measure(NeedleRows& result, const experiment::NeedleOptions& cho
       [&](const auto& one) {
         return experiment::measureNeedle(*session, options, one.first, one.second, at.stop());
       });
+}
+
+void SourcesJob::measure(SourcesRows& result, const SourcesChoice& choice, Measurement& at) {
+  experiment::AnswerSink sink;
+  const std::unique_ptr<run::Session> session = workbench::makeSession(at.model(), at.sessionConfig(), sink);
+  const auto ask = [&](std::int32_t documents, std::uint64_t seed) {
+    result.doing = "questions about " + counted(documents, "document") + ", seed " + std::to_string(seed);
+    at.report();
+    at.pass();
+    return experiment::askQuestions(*session, sink,
+                                    {.documents = documents, .rivals = choice.rivals, .seed = seed},
+                                    choice.questions, at.model().config.layers, at.stop());
+  };
+  const auto tally = [](const std::vector<AskedQuestion>& asked) {
+    return SourceTally{.asked = experiment::countAsked(asked), .right = experiment::countRight(asked)};
+  };
+  result.total = choice.documents.size();
+  std::vector<std::vector<AskedQuestion>> chosenOn;
+  std::vector<std::vector<AskedQuestion>> reportedOn;
+  for (const std::int32_t documents : choice.documents) {
+    chosenOn.push_back(ask(documents, choice.seed));
+    reportedOn.push_back(ask(documents, choice.reportSeed));
+    result.rows.push_back({.documents = documents,
+                           .chosenOn = tally(chosenOn.back()),
+                           .reportedOn = tally(reportedOn.back())});
+  }
+  result.doing.clear();
+  result.found = rankMeasures(chosenOn, reportedOn);
 }
 
 }  // namespace spanscope::jobs

@@ -5,6 +5,7 @@
 
 #include "engine/experiment/load_times.h"
 #include "engine/experiment/needle.h"
+#include "engine/experiment/sources.h"
 #include "engine/experiment/speed.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/measuring_job.h"
@@ -83,6 +84,39 @@ struct NeedleJob : BenchKind<NeedleRows> {
   static void measure(NeedleRows& result, const experiment::NeedleOptions& choice, Measurement& at);
 };
 
+/// Ranks measures of attention: how often does a measure rank the needed documents of a right answer on top?
+struct SourcesChoice {
+  std::vector<std::int32_t> documents = {8, 20};  ///< of a question
+  std::int32_t rivals = 0;                        ///< as in experiment::SourceWorld
+  std::int32_t questions = 50;                    ///< for each number of documents
+  std::uint64_t seed = 1;                         ///< of the questions that rank the measures
+  std::uint64_t reportSeed = 2;                   ///< of the reported questions
+};
+struct SourceTally {
+  experiment::SourceCount asked;
+  experiment::SourceCount right;
+};
+struct SourcesRow {
+  std::int32_t documents = 0;
+  SourceTally chosenOn;  ///< the questions that rank the measures
+  SourceTally reportedOn;
+};
+/// A measure, and the number of right answers whose documents it ranks on top, by row.
+struct SourceFound {
+  std::string name;
+  std::string formula;
+  std::vector<experiment::SourceCount> chosenOn{};
+  std::vector<experiment::SourceCount> reportedOn{};
+};
+struct SourcesRows : BenchRows<SourcesChoice, SourcesRow> {
+  /// Sorted, at the end: first the measure that finds the documents of the most ranking questions.
+  std::vector<SourceFound> found{};
+};
+struct SourcesJob : BenchKind<SourcesRows> {
+  static constexpr const char* kId = "sources";
+  static void measure(SourcesRows& result, const SourcesChoice& choice, Measurement& at);
+};
+
 }  // namespace spanscope::jobs
 
 namespace spanscope::trace {
@@ -101,6 +135,7 @@ SPANSCOPE_FIELDS(LoadTimes, computed, host, disk, coldDisk, storing);
 SPANSCOPE_FIELDS(SpeedTest, kind, count, depth);
 SPANSCOPE_FIELDS(SpeedResult, test, tokensPerSecond, flopsPerSecond, bytesPerSecond, machine,
                  arithmeticLimit);
+SPANSCOPE_FIELDS(SourceCount, one, two);
 SPANSCOPE_FIELDS(NeedleMiss, trial, document, name, cause);
 SPANSCOPE_FIELDS(NeedleRow, hayWords, portion, trials, good, found, invented, foundAt, misses, longestPrompt,
                  seconds, firstFailure);
@@ -125,4 +160,9 @@ SPANSCOPE_FIELDS(LoadTimesRows, choice, total, rows, doing);
 SPANSCOPE_FIELDS(SpeedChoice, tests, repeats);
 SPANSCOPE_FIELDS(SpeedRows, choice, total, rows, doing);
 SPANSCOPE_FIELDS(NeedleRows, choice, total, rows, doing);
+SPANSCOPE_FIELDS(SourcesChoice, documents, rivals, questions, seed, reportSeed);
+SPANSCOPE_FIELDS(SourceTally, asked, right);
+SPANSCOPE_FIELDS(SourcesRow, documents, chosenOn, reportedOn);
+SPANSCOPE_FIELDS(SourceFound, name, formula, chosenOn, reportedOn);
+SPANSCOPE_FIELDS(SourcesRows, choice, total, rows, doing, found);
 }  // namespace spanscope::jobs

@@ -58,7 +58,8 @@ std::vector<Bench> allBenches() {
       {.name = "sources",
        .title = "Find the measure of attention that ranks needed documents best",
        .question = "Does attention show which documents an answer used?",
-       .example = "--documents 8,20 --picture pictures"}};
+       .example = "--documents 8,20 --picture pictures",
+       .job = SourcesJob::kId}};
   for (const experiment::Experiment* one : experiment::experiments()) {
     all.push_back({.name = one->name,
                    .title = one->title,

@@ -15,7 +15,8 @@ struct Bench {
   const char* title;     ///< what the bench measures, for the help
   std::string question;  ///< the question that the bench answers, for the manual
   std::string example;   ///< the arguments of an example.
-  /// The kind of job that measures the same (engine/jobs/job.h). nullptr: the bench is no job.
+  /// The kind of job that measures the same (engine/jobs/job.h). A job begins with a loaded model. nullptr:
+  /// `start` measures the loading with no other model in memory, and `ops` measures kernels without a model.
   const char* job = nullptr;
   const experiment::Experiment* experiment = nullptr;  ///< null: the bench is no experiment
 };

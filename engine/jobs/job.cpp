@@ -189,7 +189,8 @@ const std::vector<JobRow>& jobTable() {
       answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(), measureRow<BenchmarkJob>(),
       measureRow<ExperimentJob>(),      answerRow<FidelityJob>(),        answerRow<NextTokenJob>(),
       answerRow<PairVectorsJob>(),      measureRow<LoadTimesJob>(),      measureRow<LogQualityJob>(),
-      measureRow<NeedleJob>(),          measureRow<PolicyComparisonJob>(), measureRow<ProbeJob>(),         measureRow<SpeedJob>(),
+      measureRow<NeedleJob>(),          measureRow<PolicyComparisonJob>(), measureRow<ProbeJob>(),         measureRow<SourcesJob>(),
+      measureRow<SpeedJob>(),
       measureRow<WarmingJob>()};
   return table;
 }

@@ -538,12 +538,12 @@ class TestWorks : public QObject {
   void loadTimesAreMeasuredRowByRow() {
     Bench bench;
     const QTemporaryDir folder;
-    jobs::LoadTimesChoice choice{.tokens = {20, 40}, .repeats = 1, .folder = folder.path().toStdString()};
+    jobs::LoadTimesChoice choice{.tokens = {20, 64}, .repeats = 1, .folder = folder.path().toStdString()};
     const auto work = std::make_shared<jobs::MeasuringJob<jobs::LoadTimesJob>>(choice, inputOf({}));
     std::vector<std::string> doing;
     const JobHandle handle = bench.finish(work, [&](JobState) { doing.push_back(work->found()->doing); });
     QCOMPARE(handle.problem(), std::string());
-    QVERIFY(std::ranges::any_of(doing, [](const std::string& now) { return now.find("40") != now.npos; }));
+    QVERIFY(std::ranges::any_of(doing, [](const std::string& now) { return now.find("64") != now.npos; }));
     QCOMPARE(work->share(), 1.0);
     const auto kept = resultIn<jobs::LoadTimesJob>(bench.newest.events(), trace::JobOutcome::Finished);
     QVERIFY(kept.has_value());
@@ -551,7 +551,7 @@ class TestWorks : public QObject {
     QCOMPARE(kept->rows.size(), std::size_t{2});
     QCOMPARE(kept->rows[1].computed.tokens, std::int64_t{0});
     for (const experiment::LoadCase* loaded : {&kept->rows[1].host, &kept->rows[1].disk, &kept->rows[1].coldDisk})
-      QCOMPARE(loaded->tokens, std::int64_t{39});
+      QCOMPARE(loaded->tokens, std::int64_t{63});
     choice.folder += "/none";
     const auto nowhere = std::make_shared<jobs::MeasuringJob<jobs::LoadTimesJob>>(choice, inputOf({}));
     QCOMPARE(bench.finish(nowhere).state(), JobState::Failed);
@@ -588,6 +588,26 @@ class TestWorks : public QObject {
     QCOMPARE(kept->rows[1].portion, 2);
     for (const experiment::NeedleRow& row : kept->rows)
       QCOMPARE(row.found + static_cast<std::int64_t>(row.misses.size()), std::int64_t{2});
+  }
+
+  /// The trace has counts, and no attention.
+  void measuresOfAttentionAreRanked() {
+    Bench bench;
+    const jobs::SourcesChoice choice{.documents = {3, 4}, .questions = 4};
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::SourcesJob>>(choice, inputOf({}));
+    QCOMPARE(bench.finish(work).problem(), std::string());
+    const auto kept = resultIn<jobs::SourcesJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QVERIFY(kept && kept->rows.size() == 2);
+    for (const jobs::SourcesRow& row : kept->rows) {
+      QVERIFY((row.chosenOn.asked == experiment::SourceCount{.one = 2, .two = 2}));
+      QVERIFY(row.reportedOn.right.both() <= 4);
+    }
+    // The measure of the best heads is beside those without parameters.
+    QCOMPARE(kept->found.size(), experiment::sourceMeasures().size() + 1);
+    const auto sum = [](const jobs::SourceFound& one) {
+      return one.chosenOn[0].both() + one.chosenOn[1].both();
+    };
+    QVERIFY(std::ranges::is_sorted(kept->found, std::ranges::greater(), sum));
   }
 
   /// What is wrong with one document leaves the others, and what is there is not computed again.
