@@ -3,6 +3,7 @@
 
 #include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
+#include "ui/words/short_names.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetricsF>
@@ -318,18 +319,13 @@ std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, con
   return letters(shown) == letters(look.promise) ? lines : std::vector<TextLine>();
 }
 
-/// Cuts a title before the number at its end, so that "document 1" and "document 2" stay distinct: "doc…2".
+/// Shortens a title before the number at its end, so that titles of several documents stay distinct: "doc 2".
 /// Returns other titles unchanged.
 QString withNumber(TextSetter& setter, const QString& title, const QFont& font, double room) {
-  constexpr qsizetype kFewestLetters = 2;
-  qsizetype digits = 0;
-  while (digits < title.size() && title.at(title.size() - 1 - digits).isDigit()) ++digits;
-  if (digits == 0 || digits == title.size() || setter.widthOf(title, font) <= room) return title;
-  for (qsizetype letters = title.size() - digits - 1; letters >= kFewestLetters; --letters) {
-    QString shown = title.left(letters).trimmed() + QChar(0x2026) + title.right(digits);
-    if (setter.widthOf(shown, font) <= room) return shown;
-  }
-  return title.right(digits);
+  const QStringList forms = shortForms(title);
+  const auto fitting =
+      std::ranges::find_if(forms, [&](const QString& form) { return setter.widthOf(form, font) <= room; });
+  return fitting == forms.end() ? forms.back() : *fitting;
 }
 
 /// Returns a title in the largest font in which it is whole, at most a fifth smaller than `font`. If there is

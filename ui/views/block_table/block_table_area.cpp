@@ -271,11 +271,6 @@ void BlockTableArea::nameParts() {
       names.push_back({parts[i].name, static_cast<double>(std::max(place.width(), room))});
     }
     m_names.push_back(shortNames(names, metrics));
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      // A single letter is no useful name, but a number is.
-      QString& name = m_names.back()[i];
-      if (name.size() == 1 && parts[i].name.size() > 1 && !name.front().isDigit()) name.clear();
-    }
     if (parts.empty()) continue;
     const int last = m_layout.bracket(row, parts.size() - 1).left();
     m_namesRight =
@@ -398,7 +393,16 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
     return (QStringList{row.title, row.subtitle, row.note} + row.extras).join(QLatin1Char('\n'));
   }
   const std::optional<CellPlace> cell = m_layout.at(place);
-  return cell && m_tips ? m_tips(*cell) : QString();
+  if (cell) return m_tips ? m_tips(*cell) : QString();
+  // The name above a bracket may be short or missing.
+  const auto [first, last] = m_layout.rowsBetween(place.y(), place.y());
+  for (std::size_t row = first; row < last; ++row) {
+    const std::vector<TablePart>& parts = m_table->rows[row].parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (m_layout.bracket(row, i).contains(place)) return parts[i].name;
+    }
+  }
+  return {};
 }
 
 std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {

@@ -17,9 +17,6 @@
 namespace spanscope::ui {
 namespace {
 
-/// Min letters of a shortened name.
-constexpr qsizetype kFewestNameLetters = 3;
-
 BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   BlockLook look;
   look.role = cell.role;
@@ -163,15 +160,9 @@ BracketName bracketName(const QRect& bracket, const QRect& visible, const QStrin
   // A partly hidden name moves so that it stays readable.
   if (text.left() < left) text.setLeft(left);
   if (text.right() > visible.right()) text.setRight(std::max(text.left(), visible.right()));
-  BracketName shown{.place = text,
-                    .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
-                    .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
-  // A name that is cut to one or two letters is unreadable, unless it ends with a digit.
-  const bool isCut = shown.text.size() < name.size();
-  if (isCut && shown.text.size() < kFewestNameLetters && !shown.text.isEmpty() &&
-      !shown.text.back().isDigit())
-    shown.text.clear();
-  return shown;
+  return {.place = text,
+          .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+          .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
 }
 
 void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const {

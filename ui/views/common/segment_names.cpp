@@ -7,6 +7,7 @@
 #include "engine/run/trace_values.h"
 #include "engine/trace/report.h"
 #include "ui/operators/operator_table.h"
+#include "ui/words/short_names.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
@@ -340,45 +341,16 @@ QString StepNames::of(RunId run, StepIndex step) {
 
 namespace {
 
-/// With fewer letters a name is unreadable. A number at its end is then clearer alone: "7" and not "do…7".
-constexpr qsizetype kFewestLetters = 3;
-/// Min letters at each end of a name that is cut in the middle.
-constexpr qsizetype kFewestAtEnds = 2;
-
-struct NameParts {
-  QString family;  ///< name without the number at its end and the space before it
-  QString number;  ///< digits at the end; may be empty
-};
-
-NameParts partsOf(const QString& name) {
-  qsizetype digits = 0;
-  while (digits < name.size() && name.at(name.size() - 1 - digits).isDigit()) ++digits;
-  if (digits == name.size()) return {.family = {}, .number = name};
-  return {.family = name.left(name.size() - digits).trimmed(), .number = name.right(digits)};
-}
-
 bool fits(const QString& text, double room, const QFontMetrics& metrics) {
   return metrics.horizontalAdvance(text) <= room;
 }
 
-QString cutBeforeNumber(const NameParts& parts, qsizetype letters) {
-  return parts.family.left(letters).trimmed() + QChar(0x2026) + parts.number;
-}
-
-/// How many letters before the cut of "doc…12" fit; 0: too few would be left.
-qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& metrics) {
-  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestLetters; --letters) {
-    if (fits(cutBeforeNumber(parts, letters), room, metrics)) return letters;
-  }
-  return 0;
-}
-
+/// The name, or its beginning and end. Empty if too few letters of the beginning would be left, because a
+/// part of a word is a riddle.
 QString cutName(const QString& name, double room, const QFontMetrics& metrics) {
   if (fits(name, room, metrics)) return name;
   const QString cut = metrics.elidedText(name, Qt::ElideMiddle, static_cast<int>(room));
-  if (cut.size() > 2 * kFewestAtEnds) return cut;
-  const QString letters = name.left(kFewestLetters);
-  return fits(letters, room, metrics) ? letters : QString();
+  return cut.indexOf(QChar(0x2026)) >= kFewestNameLetters ? cut : QString();
 }
 
 /// The name of a file without its ending; nothing: the text is no file name.
@@ -411,7 +383,7 @@ void shortenFiles(const std::vector<NameRoom>& names, const std::vector<std::siz
   if (all(stem)) return use(stem);
   qsizetype longest = 0;
   for (const std::size_t i : files) longest = std::max(longest, stem(names[i].name).size());
-  for (qsizetype letters = longest - 1; letters >= kFewestLetters; --letters) {
+  for (qsizetype letters = longest - 1; letters >= kFewestNameLetters; --letters) {
     const auto cut = [&](const QString& name) {
       const QString text = stem(name);
       return text.size() <= letters + 1 ? text : text.left(letters) + QChar(0x2026);
@@ -421,7 +393,7 @@ void shortenFiles(const std::vector<NameRoom>& names, const std::vector<std::siz
   use([&](const QString& name) {
     qsizetype digits = 0;
     while (digits < name.size() && name.at(digits).isDigit()) ++digits;
-    return digits > 0 ? name.left(digits) : name.left(kFewestLetters);
+    return name.left(digits);
   });
 }
 
@@ -432,7 +404,7 @@ std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontM
   std::map<QString, std::vector<std::size_t>> families;
   std::vector<std::size_t> files;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const NameParts parts = partsOf(names[i].name);
+    const NumberedName parts = splitName(names[i].name);
     if (stemOf(names[i].name)) {
       files.push_back(i);
     } else if (parts.number.isEmpty()) {
@@ -442,24 +414,30 @@ std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontM
     }
   }
   shortenFiles(names, files, metrics, result);
+  std::vector<const std::vector<std::size_t>*> numbersOnly;
   for (const auto& [family, members] : families) {
-    const bool whole = std::all_of(members.begin(), members.end(), [&](std::size_t i) {
-      return fits(names[i].name, names[i].room, metrics);
-    });
-    qsizetype letters = family.size();
-    for (const std::size_t i : members)
-      letters =
-          std::min(letters, whole ? letters : lettersFor(partsOf(names[i].name), names[i].room, metrics));
-    for (const std::size_t i : members) {
-      const NameParts parts = partsOf(names[i].name);
-      if (whole) {
-        result[i] = names[i].name;
-      } else if (letters > 0) {
-        result[i] = cutBeforeNumber(parts, letters);
-      } else {
-        result[i] = fits(parts.number, names[i].room, metrics) ? parts.number : QString();
-      }
+    std::vector<QStringList> forms;
+    for (const std::size_t i : members) forms.push_back(shortForms(names[i].name));
+    const qsizetype last = forms.front().size() - 1;
+    qsizetype at = 0;
+    const auto fitsAt = [&](std::size_t member) {
+      return fits(forms[member][at], names[members[member]].room, metrics);
+    };
+    for (std::size_t member = 0; at < last && member < members.size();) {
+      // A shorter form fits wherever a longer form does.
+      if (fitsAt(member))
+        ++member;
+      else
+        ++at;
     }
+    if (at > 0 && at == last) numbersOnly.push_back(&members);
+    for (std::size_t member = 0; member < members.size(); ++member)
+      result[members[member]] = fitsAt(member) ? forms[member][at] : QString();
+  }
+  // "1 2 1 2" does not show which number belongs to which family.
+  if (numbersOnly.size() < 2) return result;
+  for (const std::vector<std::size_t>* members : numbersOnly) {
+    for (const std::size_t i : *members) result[i].clear();
   }
   return result;
 }

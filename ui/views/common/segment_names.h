@@ -89,8 +89,8 @@ class StepNames {
   std::map<RunId, std::map<StepIndex, QString>> m_names;
 };
 
-// Shortens names to the available space. A name is cut in the middle, so the number at its end stays. Names
-// that differ only in that number are all cut in the same way, so they stay distinct.
+// Shortens names to the available space. The number at the end of a name stays. Names that differ only in
+// that number are all shortened in the same way, so they stay distinct.
 
 struct NameRoom {
   QString name;
@@ -98,9 +98,9 @@ struct NameRoom {
 };
 
 /// Returns one text for each name, in the same order. Names that differ only in a number at their end
-/// ("document 1", "document 2") form a family. The names of a family are shortened in the same way: all
-/// whole, all "doc…12", or only the numbers. Any other name is cut alone, down to its first letters. A text
-/// is empty if even its shortest form does not fit.
+/// ("document 1", "document 2") form a family. The names of a family have the same form of shortForms(). If
+/// several families would have only their numbers, they have no text. Any other name is cut in the middle,
+/// after at least kFewestNameLetters letters. A text is empty if even its shortest form does not fit.
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
 
 /// Shortens a single name.

@@ -177,11 +177,22 @@ void MaskArea::pressed(const QPoint& place) {
   if (row) Q_EMIT rowsChosen(stretchAt(*row));
 }
 
+QString MaskArea::nameAt(std::optional<std::int32_t> token) const {
+  if (!token) return {};
+  const auto part =
+      std::ranges::find_if(m_model->parts, [&](const MaskPart& each) { return each.range.holds(*token); });
+  return part == m_model->parts.end() ? QString() : part->name;
+}
+
 QString MaskArea::tipAt(const QPoint& place) const {
   const QPoint seen = place - offset();
-  if (seen.x() < m_layout.left || seen.y() < m_layout.top) return {};
   const std::optional<std::int32_t> row = rowAt(place.y());
   const std::optional<std::int32_t> column = columnAt(place.x());
+  // The names cover cells that have scrolled below them. A name may be short or missing.
+  if (seen.x() < m_layout.left || seen.y() < m_layout.top) {
+    if (seen.x() < m_layout.left && seen.y() < m_layout.top) return {};
+    return nameAt(seen.y() < m_layout.top ? column : row);
+  }
   return row && column && m_tips ? m_tips(stretchAt(*row), stretchAt(*column)) : QString();
 }
 
@@ -424,6 +435,12 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     rooms.push_back({part.name, std::max(0.0, to - from - 2)});
   }
   const std::vector<QString> names = shortNames(rooms, metrics);
+  const double stripe = left - kLane - kStripe - 2 * kSpace + 2;
+  std::vector<NameRoom> rowRooms;
+  for (const MaskPart& part : m_model->parts) {
+    if (!withTexts) rowRooms.push_back({part.name, stripe - seen.left() - 2 * kSpace});
+  }
+  const std::vector<QString> rowNames = shortNames(rowRooms, metrics);
   double lastBottom = top - 2;
   for (std::size_t i = 0; i < m_model->parts.size(); ++i) {
     const MaskPart& part = m_model->parts[i];
@@ -439,7 +456,6 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     const double above = std::max(top, m_layout.y(part.range.begin));
     const double below = std::min(double(seen.bottom() + 1), m_layout.y(part.range.end));
     if (above >= below) continue;
-    const double stripe = left - kLane - kStripe - 2 * kSpace + 2;
     fillWithHue(painter, QRectF(stripe, above, kStripe, below - above - 0.5), theme(), ink, part.hue);
     if (withTexts) continue;
     // A name is in the middle of its rows, unless another name is there.
@@ -450,8 +466,7 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     painter.setPen(ink);
     painter.drawText(
         QRectF(seen.left() + kSpace, middle - height / 2, stripe - seen.left() - 2 * kSpace, height),
-        Qt::AlignRight | Qt::AlignVCenter,
-        metrics.elidedText(part.name, Qt::ElideMiddle, static_cast<int>(stripe - seen.left() - 2 * kSpace)));
+        Qt::AlignRight | Qt::AlignVCenter, rowNames[i]);
   }
   for (const MaskBand& band : m_model->bands) {
     const double above = std::max(top, m_layout.y(band.rows.begin));

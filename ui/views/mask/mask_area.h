@@ -71,6 +71,8 @@ class MaskArea : public ZoomedScroll {
   int namesWidth(bool withTexts) const;
   std::optional<std::int32_t> rowAt(int y) const;
   std::optional<std::int32_t> columnAt(int x) const;
+  /// The name of the section with this token; empty: there is none.
+  QString nameAt(std::optional<std::int32_t> token) const;
   /// The rows or columns that are visible between two pixels.
   MaskRange between(double begin, double end, double first, double pitch) const;
 
