@@ -143,7 +143,7 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   m_drawerButton->setText(QStringLiteral("▾"));
   m_drawerButton->setAutoRaise(true);
   m_drawerButton->setAccessibleName(tr("Controls of %1").arg(title));
-  m_drawerButton->setToolTip(tr("Change what this view shows"));
+  m_drawerButton->setToolTip(tr("Show the legend and the controls of this view"));
   m_drawerButton->hide();
   connect(m_drawerButton, &QToolButton::clicked, this, &Dock::openDrawer);
   m_title->addWidget(m_drawerButton);
@@ -177,7 +177,7 @@ void Dock::fitTitle() {
   const int needed = margins.left() + margins.right() + room(*m_name) + room(*m_more) + m_title->spacing();
   const int controls = m_controls == nullptr ? 0 : m_controls->minimumSizeHint().width() + m_title->spacing();
   const bool fits = needed + controls <= m_titleBar->width();
-  // Controls that could be shorter, such as a legend, come before the button.
+  // Controls that could be shorter, such as a legend, have precedence over the button.
   const int whole = m_controls == nullptr ? 0 : room(*m_controls);
   m_maximise->setVisible(!isFloating() && needed + whole + room(*m_maximise) <= m_titleBar->width());
   if (m_controls == nullptr) return;
@@ -201,6 +201,7 @@ void Dock::fitTitle() {
       m_drawer->setFrameShape(QFrame::StyledPanel);
       m_drawer->setAccessibleName(m_drawerButton->accessibleName());
       new QHBoxLayout(m_drawer);
+      m_drawer->installEventFilter(this);
     }
     m_drawer->layout()->addWidget(m_controls);
   }
@@ -305,8 +306,11 @@ bool Dock::event(QEvent* event) {
 }
 
 bool Dock::eventFilter(QObject* watched, QEvent* event) {
-  // Views show and hide controls depending on their content.
-  const bool isRoom = watched == m_titleBar && event->type() == QEvent::Resize;
+  // Views show and hide controls depending on their content. Controls that change their size notify their
+  // parent.
+  const bool isAround = watched == m_titleBar || watched == m_drawer;
+  const bool isRoom = (watched == m_titleBar && event->type() == QEvent::Resize) ||
+                      (isAround && event->type() == QEvent::LayoutRequest);
   const bool isControls = watched == m_controls &&
                           (event->type() == QEvent::LayoutRequest || event->type() == QEvent::ShowToParent ||
                            event->type() == QEvent::HideToParent);

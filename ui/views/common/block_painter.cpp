@@ -20,9 +20,11 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kSwatch = 14;  // size of a legend's sample in pixels
-constexpr int kSample = kSwatch + 2;
-constexpr int kSampleGap = kSpace;
+// Sizes in a legend, in pixels.
+constexpr int kLegendHeight = kDockTitleHeight - 2;  // without the border of the title bar
+constexpr int kSample = 16;
+constexpr int kSmallSample = 12;  // in one of two lines
+constexpr int kLeastNameGap = 2 * kSpace;
 constexpr int kNameGap = 3 * kSpace;
 constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
                                           BlockRole::Computed, BlockRole::Evicted};
@@ -288,77 +290,126 @@ void BlockLegend::setEntries(std::vector<Meaning> entries) {
   update();
 }
 
-int BlockLegend::nameWidth(const Meaning& entry) const {
-  return kSpace + QFontMetrics(m_painter.theme().smallFont()).horizontalAdvance(entry.name) + 1;
+QString BlockLegend::nameIn(const Form& form, const Meaning& entry) const {
+  return form.isBrief && !entry.brief.isEmpty() ? entry.brief : entry.name;
+}
+
+int BlockLegend::widthIn(const Form& form, std::size_t entry) const {
+  const QFontMetrics metrics(m_painter.theme().smallFont());
+  return (form.hasTwoLines ? kSmallSample : kSample) + kSpace +
+         metrics.horizontalAdvance(nameIn(form, m_entries[entry])) + 1;
+}
+
+int BlockLegend::widthIn(const Form& form, std::size_t begin, std::size_t end) const {
+  int width = 0;
+  for (std::size_t i = begin; i < end; ++i) width += (i > begin ? kLeastNameGap : 0) + widthIn(form, i);
+  return width;
+}
+
+std::size_t BlockLegend::breakIn(const Form& form) const {
+  const std::size_t count = m_entries.size();
+  const auto longest = [&](std::size_t at) {
+    return std::max(widthIn(form, 0, at), widthIn(form, at, count));
+  };
+  std::size_t best = count;
+  for (std::size_t at = 1; form.hasTwoLines && at < count; ++at) {
+    if (longest(at) < longest(best)) best = at;
+  }
+  return best;
+}
+
+int BlockLegend::leastWidth(const Form& form) const {
+  const std::size_t second = breakIn(form);
+  return std::max(widthIn(form, 0, second), widthIn(form, second, m_entries.size()));
+}
+
+BlockLegend::Form BlockLegend::formFor(int width) const {
+  constexpr std::array<Form, 4> kForms{{{.isBrief = false, .hasTwoLines = false},
+                                        {.isBrief = true, .hasTwoLines = false},
+                                        {.isBrief = false, .hasTwoLines = true},
+                                        {.isBrief = true, .hasTwoLines = true}}};
+  for (const Form& form : kForms) {
+    if (leastWidth(form) <= width) return form;
+  }
+  return kForms.back();
 }
 
 std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
-  std::vector<Place> places(m_entries.size());
-  // Gaps shrink before a name is left out.
-  int names = 0;
-  for (const Meaning& entry : m_entries) names += kSample + nameWidth(entry);
-  const int gaps = std::max(1, static_cast<int>(places.size()) - 1);
-  const int nameGap = std::clamp((width - kSampleGap - names) / gaps, kSampleGap, kNameGap);
-  int rest = width - minimumSizeHint().width();
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].width = kSample;
-    // The gap after a name is larger than the gap between samples. The last entry has no gap.
-    const int name = nameWidth(m_entries[i]);
-    const int gap = i + 1 < places.size() ? nameGap - kSampleGap : 0;
-    places[i].isNamed = rest >= name + gap;
-    if (places[i].isNamed) {
-      places[i].width += name;
-      rest -= name + gap;
-    }
-    if (i + 1 < places.size())
-      places[i + 1].left = places[i].left + places[i].width + (places[i].isNamed ? nameGap : kSampleGap);
+  const Form form = formFor(width);
+  const std::size_t second = breakIn(form);
+  const int gaps = std::max(1, static_cast<int>(second) - 1);
+  const int gap =
+      std::clamp(kLeastNameGap + (width - widthIn(form, 0, second)) / gaps, kLeastNameGap, kNameGap);
+  std::vector<Place> places;
+  int left = 0;
+  for (std::size_t i = 0; i < m_entries.size(); ++i) {
+    if (i == second) left = 0;
+    places.push_back({.left = left, .width = widthIn(form, i), .line = i < second ? 0 : 1});
+    left += places.back().width + (form.hasTwoLines ? kLeastNameGap : gap);
   }
   return places;
 }
 
 QSize BlockLegend::sizeHint() const {
-  QSize size = minimumSizeHint();
-  for (const Meaning& entry : m_entries) size.rwidth() += nameWidth(entry) + kNameGap - kSampleGap;
-  return size;
+  const int gaps = std::max(0, static_cast<int>(m_entries.size()) - 1);
+  return {leastWidth({}) + gaps * (kNameGap - kLeastNameGap), kLegendHeight};
 }
 
 QSize BlockLegend::minimumSizeHint() const {
-  return {static_cast<int>(m_entries.size()) * (kSample + kSampleGap), 20};
+  const int least =
+      std::min(leastWidth({.isBrief = true}), leastWidth({.isBrief = true, .hasTwoLines = true}));
+  return {least, kLegendHeight};
 }
 
 void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.setFont(m_painter.theme().smallFont());
+  const Form form = formFor(width());
+  const int size = form.hasTwoLines ? kSmallSample : kSample;
+  const int line = form.hasTwoLines ? height() / 2 : height();
   const std::vector<Place> places = layOut(width());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const QRect swatch(places[i].left, (height() - kSwatch) / 2, kSample, kSample);
-    m_painter.block(painter, swatch, m_entries[i].look);
-    if (!places[i].isNamed) continue;
+    const Meaning& entry = m_entries[i];
+    const int top = places[i].line * line;
+    const QRect sample(places[i].left, top + (line - size) / 2, size, size);
+    if (entry.paint == nullptr) {
+      m_painter.block(painter, sample, entry.look);
+    } else {
+      painter.save();
+      entry.paint(painter, sample, m_painter, entry.look);
+      painter.restore();
+    }
     painter.setPen(m_painter.theme().color(Role::TextSecond));
-    painter.drawText(QRect(swatch.right() + kSpace, 0, nameWidth(m_entries[i]), height()),
-                     Qt::AlignVCenter | Qt::AlignLeft, m_entries[i].name);
+    painter.drawText(QRect(sample.right() + 1 + kSpace, top, places[i].width - size - kSpace, line),
+                     Qt::AlignVCenter | Qt::AlignLeft, nameIn(form, entry));
   }
 }
 
 bool BlockLegend::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
+  const Form form = formFor(width());
+  const int line = form.hasTwoLines && help->pos().y() >= height() / 2 ? 1 : 0;
   const std::vector<Place> places = layOut(width());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (help->pos().x() >= places[i].left + places[i].width + kSampleGap) continue;
-    const QString text = m_entries[i].help;
-    // A sample alone has no name beside it.
-    QToolTip::showText(help->globalPos(),
-                       places[i].isNamed ? text : m_entries[i].name + QLatin1Char('\n') + text, this);
+    if (places[i].line != line || help->pos().x() >= places[i].left + places[i].width + kSpace) continue;
+    const Meaning& entry = m_entries[i];
+    const bool isWhole = nameIn(form, entry) == entry.name;
+    QToolTip::showText(help->globalPos(), isWhole ? entry.help : entry.name + QLatin1Char('\n') + entry.help,
+                       this);
     return true;
   }
   QToolTip::hideText();
   return true;
 }
 
+QString briefName(BlockRole role) {
+  return role == BlockRole::Relocated ? BlockLegend::tr("relocated") : QString();
+}
+
 std::vector<BlockLegend::Meaning> stateLegend() {
   const auto entry = [](BlockRole role, const QString& help) {
-    return BlockLegend::Meaning{{.role = role}, Theme::name(role), help};
+    return BlockLegend::Meaning{{.role = role}, Theme::name(role), help, briefName(role)};
   };
   return {entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
           entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
@@ -369,7 +420,8 @@ std::vector<BlockLegend::Meaning> stateLegend() {
 BlockLegend::Meaning partialMeaning() {
   return {{.role = BlockRole::Computed, .split = 0.5},
           BlockLegend::tr(/*id:legend-partial*/ "partial hit"),
-          BlockLegend::tr("The cache had the first tokens of the block. The model computed the rest")};
+          BlockLegend::tr("The cache had the first tokens of the block. The model computed the rest"),
+          BlockLegend::tr("partial")};
 }
 
 BlockLegend::Meaning loadedMeaning() {

@@ -65,14 +65,21 @@ class BlockPainter {
   mutable QHash<quint64, QPixmap> m_stamps;
 };
 
-/// A legend of the block states, for a title bar. The size of the legend depends on its font and its entries.
+/// A legend for a title bar: samples with names. If the names do not fit into one line, they are shorter,
+/// then in two lines.
 class BlockLegend : public QWidget {
   Q_OBJECT
  public:
+  /// Paints a sample that is not a block.
+  using PaintSample = void (*)(QPainter& painter, const QRect& place, const BlockPainter& painterOfBlocks,
+                               const BlockLook& look);
+
   struct Meaning {
     BlockLook look;
     QString name;
     QString help;
+    QString brief = {};           ///< a shorter name; empty: there is none
+    PaintSample paint = nullptr;  ///< nullptr: the sample is a block
     bool operator==(const Meaning&) const = default;
   };
   explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
@@ -80,6 +87,7 @@ class BlockLegend : public QWidget {
   /// Shows other entries.
   void setEntries(std::vector<Meaning> entries);
   QSize sizeHint() const override;
+  /// The min size with all names.
   QSize minimumSizeHint() const override;
 
  protected:
@@ -87,20 +95,34 @@ class BlockLegend : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// The place of an entry. If not all names fit, the last entries are samples without names.
+  /// The form of all entries.
+  struct Form {
+    bool isBrief = false;
+    bool hasTwoLines = false;
+  };
   struct Place {
     int left = 0;
     int width = 0;  ///< without the gap after it
-    bool isNamed = false;
+    int line = 0;
   };
   void nameEntries();
-  int nameWidth(const Meaning& entry) const;
+  QString nameIn(const Form& form, const Meaning& entry) const;
+  int widthIn(const Form& form, std::size_t entry) const;
+  /// The width of consecutive entries in one line, with the min gaps.
+  int widthIn(const Form& form, std::size_t begin, std::size_t end) const;
+  /// The index of the first entry in the second line, so that the longer line is as short as possible.
+  std::size_t breakIn(const Form& form) const;
+  int leastWidth(const Form& form) const;
+  /// The first form that fits into this width, else the shortest form.
+  Form formFor(int width) const;
   std::vector<Place> layOut(int width) const;
 
   std::vector<Meaning> m_entries;
   BlockPainter m_painter;
 };
 
+/// A shorter form of Theme::name() for legends; empty: there is none.
+QString briefName(BlockRole role);
 /// The five states of a virtual block.
 std::vector<BlockLegend::Meaning> stateLegend();
 /// The entry for a block whose first tokens were a hit.

@@ -53,10 +53,12 @@ QWidget* LogStripsView::takeTitleControls() {
          {{.role = BlockRole::Relocated},
           tr("at another place"),
           tr("Both prompts have these tokens, at different places. With spans, a server can reuse these "
-             "tokens")},
+             "tokens"),
+          tr("elsewhere")},
          {{.role = BlockRole::Free},
           tr("earlier prompt only"),
-          tr("The selected prompt lacks these tokens")}});
+          tr("The selected prompt lacks these tokens"),
+          tr("earlier")}});
     m_legend->setTheme(theme());
   }
   return m_legend;

@@ -527,7 +527,8 @@ std::vector<BlockLegend::Meaning> poolLegend(const PoolTable& table) {
       {{.role = BlockRole::Hit}, Theme::name(BlockRole::Hit), tr("A hit of the shown request")},
       {{.role = BlockRole::Relocated},
        Theme::name(BlockRole::Relocated),
-       tr("A relocated hit of the shown request")},
+       tr("A relocated hit of the shown request"),
+       briefName(BlockRole::Relocated)},
       {{.role = BlockRole::Computed},
        Theme::name(BlockRole::Computed),
        tr("Computed for the shown request, or being computed")}};

@@ -137,7 +137,7 @@ void TestTimeline::rowsShareTheHeight() {
   QCOMPARE(barHeight(40, 480), 20.0);
 }
 
-/// A narrow dock shortens words. It leaves no state without its sample.
+/// A narrow dock shortens words, and breaks the line. It leaves no state without its sample and its name.
 void TestTimeline::legendsAreWholeInNarrowTitles() {
   TimelineView view;
   QWidget* controls = view.takeTitleControls();
@@ -150,8 +150,14 @@ void TestTimeline::legendsAreWholeInNarrowTitles() {
   BlockLegend blocks(stateLegend());
   blocks.setTheme(Theme(Scheme::Light));
   const int least = blocks.minimumSizeHint().width();
+  const QFontMetrics metrics(Theme(Scheme::Light).smallFont());
+  int names = 0;
+  for (const BlockLegend::Meaning& entry : stateLegend())
+    names += metrics.horizontalAdvance(entry.brief.isEmpty() ? entry.name : entry.brief);
+  QVERIFY(2 * least >= names && least < blocks.sizeHint().width());
+  QVERIFY(blocks.sizeHint().height() <= kDockTitleHeight - 2);
   for (const int width : {least, (least + blocks.sizeHint().width()) / 2, blocks.sizeHint().width()}) {
-    blocks.resize(width, 20);
+    blocks.resize(width, blocks.sizeHint().height());
     // The last sample is there at any width, and its name where all names are.
     const int needed = width < blocks.sizeHint().width() ? least : width;
     QVERIFY2(lastInk(blocks) >= needed - 4 * kSpace, qPrintable(QString::number(lastInk(blocks))));
