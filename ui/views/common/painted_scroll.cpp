@@ -11,6 +11,7 @@
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -19,6 +20,8 @@ PaintedScroll::PaintedScroll(QWidget* parent) : QAbstractScrollArea(parent) {
   setFocusPolicy(Qt::StrongFocus);
   horizontalScrollBar()->setSingleStep(24);
   verticalScrollBar()->setSingleStep(24);
+  for (const QScrollBar* bar : {horizontalScrollBar(), verticalScrollBar()})
+    connect(bar, &QScrollBar::actionTriggered, this, [this] { m_reveal = nullptr; });
 }
 
 void PaintedScroll::setTheme(const Theme& theme) {
@@ -70,6 +73,11 @@ void PaintedScroll::makeVisible(const QRect& place, int margin) {
             shifted(wanted.top(), wanted.bottom(), seen.top(), seen.bottom())});
 }
 
+void PaintedScroll::keepVisible(std::function<void()> reveal) {
+  m_reveal = std::move(reveal);
+  if (m_reveal) m_reveal();
+}
+
 void PaintedScroll::paintWhole(QPainter& painter, const QSize& size) {
   const QSize content = contentSize().expandedTo(QSize(1, 1));
   const double scale =
@@ -112,6 +120,7 @@ void PaintedScroll::paintEvent(QPaintEvent* event) {
 void PaintedScroll::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
   updateBars();
+  if (m_reveal) m_reveal();
 }
 
 void PaintedScroll::updateBars() {

@@ -10,6 +10,8 @@
 #include <QSize>
 #include <QString>
 
+#include <functional>
+
 namespace spanscope::ui {
 
 class PaintedScroll : public QAbstractScrollArea {
@@ -31,6 +33,10 @@ class PaintedScroll : public QAbstractScrollArea {
   QRect inViewport(const QRect& place) const;
   void scrollTo(const QPoint& topLeft);
   void makeVisible(const QRect& place, int margin = 2 * kSpace);
+  /// Scrolls with this function now, and again after each change of the size, until the user scrolls. So a
+  /// place stays visible that was revealed before the area had its size.
+  void keepVisible(std::function<void()> reveal);
+  bool keepsPlace() const { return m_reveal != nullptr; }
   /// Paints the whole content, scaled to fit into `size`, without scroll bars.
   void paintWhole(QPainter& painter, const QSize& size);
 
@@ -64,6 +70,7 @@ class PaintedScroll : public QAbstractScrollArea {
   Theme m_theme;
   bool m_exporting = false;
   double m_scale = 1;
+  std::function<void()> m_reveal;  ///< of keepVisible(); empty: the user has scrolled
 };
 
 /// A painted scroll area whose cells have several sizes. The keys + and −, and the wheel with Ctrl, go

@@ -145,7 +145,11 @@ MaskRange MaskArea::stretchAt(std::int32_t token) const {
 }
 
 void MaskArea::reveal(const MaskRange& rows) {
-  if (m_model == nullptr || m_model->tokens == 0) return;
+  keepVisible([this, rows] { scrollToRows(rows); });
+}
+
+void MaskArea::scrollToRows(const MaskRange& rows) {
+  if (m_model == nullptr || rows.end > m_model->tokens) return;
   const MaskRange columns = m_columns.value_or(MaskRange{rows.end - 1, rows.end});
   QRectF place(m_layout.x(columns.begin), m_layout.y(rows.begin), m_layout.across * columns.count(),
                m_layout.down * rows.count());

@@ -71,6 +71,7 @@ class MaskArea : public ZoomedScroll {
   int namesWidth(bool withTexts) const;
   std::optional<std::int32_t> rowAt(int y) const;
   std::optional<std::int32_t> columnAt(int x) const;
+  void scrollToRows(const MaskRange& rows);
   /// The name of the section with this token; empty: there is none.
   QString nameAt(std::optional<std::int32_t> token) const;
   /// The rows or columns that are visible between two pixels.

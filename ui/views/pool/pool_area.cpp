@@ -459,7 +459,9 @@ BlockId PoolArea::blockAt(const QPoint& place) const {
 }
 
 void PoolArea::reveal(BlockId block) {
-  if (block > kNullBlock && block < count()) makeVisible(cell(block));
+  keepVisible([this, block] {
+    if (block > kNullBlock && block < count()) makeVisible(cell(block));
+  });
 }
 
 void PoolArea::paintContent(QPainter& painter, const QRect& visible) {
