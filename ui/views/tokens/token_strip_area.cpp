@@ -50,26 +50,46 @@ void TokenStripArea::showMotion(const StripMotion* motion, double done) {
 
 void TokenStripArea::layOut() {
   if (m_strip == nullptr) return;
-  m_layout = layOutTokens(*m_strip, viewport()->width(), theme().monoFont(), theme().smallFont());
+  m_form = form();
+  m_layout = layOutTokens(*m_strip, viewport()->width(), theme().monoFont(), theme().smallFont(), m_form);
   contentChanged();
+}
+
+StripForm TokenStripArea::form() const {
+  // Without the cache, bars and names are the content.
+  const bool isLow = m_strip != nullptr && m_strip->showsCache && viewport()->height() < kLowStrip;
+  return isLow ? StripForm::Low : StripForm::Whole;
 }
 
 void TokenStripArea::reveal(std::size_t token) {
   if (token >= m_layout.tiles.size()) return;
-  constexpr int kAround = 5 * kSpace;
-  QRect place = m_layout.tiles[token].adjusted(-kAround, -kAround, kAround, kAround);
+  keepVisible([this, token, request = m_strip->request] {
+    if (m_strip->request == request) scrollToToken(token);
+  });
+}
+
+void TokenStripArea::scrollToToken(std::size_t token) {
+  if (token >= m_layout.tiles.size()) return;
+  constexpr int kAround = 7 * kSpace;
+  // In a low area, a token without its surroundings is better than only its surroundings.
+  const int room = viewport()->height();
+  const int beside = std::clamp((room - kStripTile - kStripServed) / 2, 0, kAround);
+  QRect place = m_layout.tiles[token].adjusted(-kAround, -beside, kAround, kStripServed + beside);
   // The name above the first line of a section is either whole or out of sight.
   const std::size_t line = m_layout.lineOf(token);
   const auto group = std::ranges::find_if(m_layout.groups, [&](const StripGroup& each) {
     return each.first < m_layout.tiles.size() && m_layout.lineOf(each.first) == line;
   });
-  if (group != m_layout.groups.end()) place.setTop(std::min(place.top(), group->head.top()));
-  makeVisible(place);
+  if (group != m_layout.groups.end() && place.bottom() - group->head.top() < room)
+    place.setTop(std::min(place.top(), group->head.top()));
+  makeVisible(place, 0);
 }
 
 void TokenStripArea::revealGroup(std::size_t first) {
-  const QRect place = m_layout.groupRect(first);
-  if (!place.isNull()) scrollTo(QPoint(0, place.top()));
+  keepVisible([this, first, request = m_strip == nullptr ? RequestId{0} : m_strip->request] {
+    const QRect place = m_layout.groupRect(first);
+    if (!place.isNull() && m_strip->request == request) scrollTo(QPoint(0, place.top()));
+  });
 }
 
 void TokenStripArea::paintFrom(QPainter& painter, const QRect& area, std::size_t first) {
@@ -115,14 +135,15 @@ QSize TokenStripArea::contentSize() const {
 }
 
 void TokenStripArea::resizeEvent(QResizeEvent* event) {
-  // A visible selected token stays visible, although another width moves it to another line. Otherwise the
-  // first visible line stays the first.
+  // A revealed place stays visible. So does a visible selected token, although another width moves it to
+  // another line. Otherwise the first visible line stays the first.
   const bool wasSeen = isInSight(m_current, event->oldSize().height());
   const std::size_t top = m_layout.at(offset().y());
-  if (m_layout.width != viewport()->width()) layOut();
+  if (m_layout.width != viewport()->width() || m_form != form()) layOut();
   PaintedScroll::resizeEvent(event);
+  if (keepsPlace()) return;
   if (wasSeen) {
-    reveal(m_current);
+    scrollToToken(m_current);
   } else if (top > 0 && top < m_layout.tiles.size()) {
     const QRect group = m_layout.groupRect(top);
     scrollTo(QPoint(0, group.isNull() ? m_layout.lines[m_layout.lineOf(top)].top : group.top()));
@@ -224,7 +245,7 @@ void TokenStripArea::paintHead(QPainter& painter, const StripGroup& group) const
   QRect text = group.head.adjusted(2 * kSpace, 0, 0, 0);
   const QString name = group.isAnswer ? tr("answer") : segment.name;
   painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(name, Qt::ElideMiddle, text.width()));
+                   shortName(name, text.width(), painter.fontMetrics()));
   text.setLeft(text.left() + painter.fontMetrics().horizontalAdvance(name) + 2 * kSpace);
   painter.setFont(theme().smallFont());
   painter.setPen(theme().color(Role::TextThird));
@@ -255,22 +276,24 @@ void TokenStripArea::paintLine(QPainter& painter, std::size_t line) const {
 
 void TokenStripArea::paintBlocks(QPainter& painter, std::size_t line) const {
   const QFontMetrics metrics = painter.fontMetrics();
+  const int label = m_layout.lines[line].tile - m_layout.lines[line].top;  // height
   int free = 0;
   for (std::size_t i = m_layout.lines[line].first; i < m_layout.lineEnd(line); ++i) {
     const StripToken& token = m_strip->tokens[i];
     if (!token.opensBlock) continue;
     const QRect& tile = m_layout.tiles[i];
     const int x = std::max(2, tile.left() - 3);
-    painter.fillRect(QRect(x, tile.top() - kLabel + 2, 1, kLabel + kStripTile + 3),
+    painter.fillRect(QRect(x, tile.top() - label + 2, 1, label + kStripTile + 3),
                      theme().color(Role::TextThird));
+    if (label == 0) continue;
     // A label that would run into the previous one is left out.
     if (x + 3 < free) continue;
     // If the next label comes soon, only the number is written.
-    QString label = m_strip->blockSize <= 4 ? QString::number(token.block) : tr("block %1").arg(token.block);
-    label = metrics.elidedText(label, Qt::ElideRight, std::max(0, contentSize().width() - x - 8));
+    QString text = m_strip->blockSize <= 4 ? QString::number(token.block) : tr("block %1").arg(token.block);
+    text = metrics.elidedText(text, Qt::ElideRight, std::max(0, contentSize().width() - x - 8));
     painter.setPen(theme().color(Role::TextThird));
-    painter.drawText(QPoint(x + 4, tile.top() - 3), label);
-    free = x + 8 + metrics.horizontalAdvance(label);
+    painter.drawText(QPoint(x + 4, tile.top() - 3), text);
+    free = x + 8 + metrics.horizontalAdvance(text);
   }
 }
 
@@ -314,7 +337,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
   } else if (token.part == StripPart::Own) {
     fillWithHue(painter, tile, theme(), theme().segmentTint(segment.hue), segment.hue);
   } else {
-    paintPart(painter, token, tile);
+    paintStripPart(painter, theme(), token.part, tile);
   }
   painter.setPen(theme().color(token.part == StripPart::Marker ? Role::Surface
                                : token.quiet || segment.isPale ? Role::TextSecond
@@ -351,26 +374,6 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme().color(Role::Accent), 1));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
-  }
-}
-
-/// Paints a delimiter token inverted, and a padding token hatched. A truncated token is an empty outline with
-/// its text struck out.
-void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const {
-  switch (token.part) {
-    case StripPart::Own:
-      break;
-    case StripPart::Marker:
-      painter.fillRect(tile, theme().color(Role::TextSecond));
-      break;
-    case StripPart::Pad:
-      fillPattern(painter, tile, QBrush(theme().color(Role::TextThird), Qt::BDiagPattern));
-      break;
-    case StripPart::Cropped:
-      painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(theme().color(Role::Outline), 1, Qt::DotLine));
-      painter.drawRect(tile.adjusted(0, 0, -1, -1));
-      break;
   }
 }
 
@@ -471,7 +474,6 @@ constexpr int kBlockGap = 6;  // gap before a token that opens a block
 constexpr int kTailGap = 2;   // gap before the free slots of a partial block
 constexpr int kLeastTile = 12;
 constexpr int kHead = 18;    // height of a line with a name
-constexpr int kServed = 6;   // height of the line under a tile
 constexpr int kRuler = 13;   // height of the positions
 constexpr int kLineGap = 4;  // gap below a line
 constexpr int kGroupGap = 4;
@@ -536,11 +538,32 @@ std::size_t StripLayout::nearest(std::size_t line, int x) const {
   return best;
 }
 
+void paintStripPart(QPainter& painter, const Theme& theme, StripPart part, const QRect& tile) {
+  switch (part) {
+    case StripPart::Own:
+      break;
+    case StripPart::Marker:
+      painter.fillRect(tile, theme.color(Role::TextSecond));
+      break;
+    case StripPart::Pad:
+      fillPattern(painter, tile, QBrush(theme.color(Role::TextThird), Qt::BDiagPattern));
+      break;
+    case StripPart::Cropped:
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(theme.color(Role::Outline), 1, Qt::DotLine));
+      painter.drawRect(tile.adjusted(0, 0, -1, -1));
+      break;
+  }
+}
+
 QString tailText(std::int32_t tokens, std::int32_t blockSize) {
   return QCoreApplication::translate("tokens", "%1 of %2").arg(tokens).arg(blockSize);
 }
 
-StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small) {
+StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small,
+                         StripForm form) {
+  const bool isLow = form == StripForm::Low;
+  const int head = isLow ? 0 : kHead;
   StripLayout layout;
   layout.width = width;
   layout.tiles.reserve(strip.tokens.size());
@@ -550,7 +573,7 @@ StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, 
   const int advance = metrics.horizontalAdvance(QLatin1Char('m'));
   const int right = std::max(width - kStripMargin, kStripMargin + 80);
   int x = kStripMargin;
-  int y = kStripMargin;
+  int y = isLow ? kSpace : kStripMargin;
   for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
     const StripToken& token = strip.tokens[i];
     const int text = isPlain(token.text) ? advance * static_cast<int>(token.text.size())
@@ -567,18 +590,18 @@ StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, 
       x = kStripMargin;
       if (!layout.lines.empty()) y = layout.lines.back().bottom;
       if (groupStarts) {
-        if (i > 0) y += kGroupGap;
+        if (i > 0 && !isLow) y += kGroupGap;
         layout.groups.push_back(
-            {.first = i, .isAnswer = answerStarts, .head = {kStripMargin, y, right - kStripMargin, kHead}});
-        y += kHead;
+            {.first = i, .isAnswer = answerStarts, .head = {kStripMargin, y, right - kStripMargin, head}});
+        y += head;
       }
-      StripLine line{.first = i, .top = y, .tile = y + (strip.showsCache ? kLabel : 0)};
-      int below = line.tile + kStripTile + (strip.showsCache ? kServed : 1);
-      if (strip.mostLooked > 0 && (token.generated || !strip.showsCache)) {
+      StripLine line{.first = i, .top = y, .tile = y + (strip.showsCache && !isLow ? kLabel : 0)};
+      int below = line.tile + kStripTile + (strip.showsCache ? kStripServed : 1);
+      if (!isLow && strip.mostLooked > 0 && (token.generated || !strip.showsCache)) {
         line.look = below;
         below += kLook + 1;
       }
-      if (strip.showsCache) {
+      if (strip.showsCache && !isLow) {
         line.ruler = below;
         below += kRuler;
       }
@@ -594,7 +617,7 @@ StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, 
     }
     layout.tails.push_back(tail);
   }
-  layout.height = layout.lines.empty() ? 0 : layout.lines.back().bottom + kStripMargin;
+  layout.height = layout.lines.empty() ? 0 : layout.lines.back().bottom + (isLow ? 0 : kStripMargin);
   return layout;
 }
 

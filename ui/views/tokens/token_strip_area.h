@@ -22,7 +22,16 @@ namespace spanscope::ui {
 // below a line with their name. All values are in pixels of the content.
 
 inline constexpr int kStripMargin = 3 * kSpace;
-inline constexpr int kStripTile = 20;  ///< height of a token
+inline constexpr int kStripTile = 20;   ///< height of a token
+inline constexpr int kStripServed = 6;  ///< height of the line under a tile
+/// A lower area has no room for a name and a line of tokens with its labels.
+inline constexpr int kLowStrip = 72;
+
+/// The content of a strip.
+enum class StripForm {
+  Whole,
+  Low,  ///< tokens only, without names, labels, bars and positions
+};
 
 struct StripLine {
   std::size_t first = 0;  ///< first token
@@ -37,7 +46,7 @@ struct StripLine {
 struct StripGroup {
   std::size_t first = 0;  ///< first token
   bool isAnswer = false;
-  QRect head;  ///< the line with the name
+  QRect head;  ///< the line with the name; without height: the name is not shown
 };
 
 struct StripLayout {
@@ -64,7 +73,11 @@ struct StripLayout {
 QString tailText(std::int32_t tokens, std::int32_t blockSize);
 
 /// Lays out a strip. Measures each token only once.
-StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small);
+StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small,
+                         StripForm form = StripForm::Whole);
+
+/// Paints a delimiter token inverted, and a padding token hatched. A truncated token is an empty outline.
+void paintStripPart(QPainter& painter, const Theme& theme, StripPart part, const QRect& tile);
 
 class TokenStripArea : public PaintedScroll {
   Q_OBJECT
@@ -103,6 +116,8 @@ class TokenStripArea : public PaintedScroll {
 
  private:
   void layOut();
+  StripForm form() const;
+  void scrollToToken(std::size_t token);
   /// Whether a token is visible at the scroll position, in a viewport of this height.
   bool isInSight(std::size_t token, int height) const;
   void paintEmpty(QPainter& painter, const QRect& visible) const;
@@ -112,7 +127,6 @@ class TokenStripArea : public PaintedScroll {
   void paintBlocks(QPainter& painter, std::size_t line) const;
   /// Paints the positions of a line. Where a relocated block begins, its old position is beside its position.
   void paintRuler(QPainter& painter, std::size_t line) const;
-  void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
   /// Paints the attention of a token as a bar under its tile.
   void paintLook(QPainter& painter, const StripToken& token, const QRect& bar) const;
   void paintToken(QPainter& painter, std::size_t token) const;
@@ -125,6 +139,7 @@ class TokenStripArea : public PaintedScroll {
   const StripMotion* m_motion = nullptr;
   double m_done = 1;
   StripLayout m_layout;
+  StripForm m_form = StripForm::Whole;  ///< the form of m_layout
   BlockPainter m_painter;
   std::size_t m_current = 0;
   std::function<QString(std::size_t)> m_tips;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/tokens/token_strip_view.h"
 
+#include "ui/views/common/block_painter.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/tokens/token_strip_area.h"
 #include "ui/words/tr.h"
@@ -13,6 +14,76 @@
 
 namespace spanscope::ui {
 
+namespace {
+
+/// A tile with the line under it.
+void paintServed(QPainter& painter, const QRect& place, const BlockPainter& blocks, const BlockLook& look) {
+  const QRect tile = place.adjusted(0, 0, 0, -5);
+  painter.fillRect(tile, blocks.theme().color(Role::Canvas));
+  painter.setPen(QPen(blocks.theme().color(Role::Outline), 1));
+  painter.drawRect(tile.adjusted(0, 0, -1, -1));
+  blocks.underline(painter, QRectF(place.left(), place.bottom() - 2, place.width(), 3), look.role);
+}
+
+template <StripPart part>
+void paintPartSample(QPainter& painter, const QRect& place, const BlockPainter& blocks,
+                     const BlockLook& /*look*/) {
+  const QRect tile = place.adjusted(0, 1, 0, -1);
+  paintStripPart(painter, blocks.theme(), part, tile);
+  if (part != StripPart::Cropped) return;
+  painter.setPen(QPen(blocks.theme().color(Role::Error), 1));
+  painter.drawLine(tile.left() + 1, tile.center().y() + 1, tile.right() - 1, tile.center().y() + 1);
+}
+
+void paintBarSample(QPainter& painter, const QRect& place, const BlockPainter& blocks,
+                    const BlockLook& /*look*/) {
+  painter.fillRect(QRect(place.left(), place.bottom(), place.width(), 1),
+                   blocks.theme().color(Role::Outline));
+  painter.fillRect(place.adjusted(2, place.height() / 3, -2, -1), blocks.theme().color(Role::TextThird));
+}
+
+/// The legend of the marks in this strip. Before a run, the legend has the three usual states.
+std::vector<BlockLegend::Meaning> legendOf(const TokenStrip& strip) {
+  const auto anyToken = [&strip](const auto& matches) { return std::ranges::any_of(strip.tokens, matches); };
+  std::vector<BlockLegend::Meaning> entries;
+  for (BlockLegend::Meaning& state : stateLegend()) {
+    const BlockRole role = state.look.role;
+    const bool isShown =
+        strip.tokens.empty()
+            ? role != BlockRole::Evicted
+            : anyToken([role](const StripToken& token) { return token.computed && token.role == role; });
+    if (!isShown || role == BlockRole::Free) continue;
+    state.paint = paintServed;
+    entries.push_back(std::move(state));
+  }
+  const auto addPart = [&](StripPart part, BlockLegend::Meaning entry) {
+    if (anyToken([part](const StripToken& token) { return token.part == part; }))
+      entries.push_back(std::move(entry));
+  };
+  addPart(StripPart::Cropped, {.look = {},
+                               .name = tr(/*id:strip-truncated*/ "truncated"),
+                               .help = tr("The layout removed the token from the prompt"),
+                               .paint = paintPartSample<StripPart::Cropped>});
+  addPart(StripPart::Pad, {.look = {},
+                           .name = tr("padding"),
+                           .help = tr("The layout fills a block with padding"),
+                           .paint = paintPartSample<StripPart::Pad>});
+  addPart(StripPart::Marker, {.look = {},
+                              .name = tr("delimiter"),
+                              .help = tr("A child of a plus, or the last child of a cross, begins here"),
+                              .paint = paintPartSample<StripPart::Marker>});
+  if (strip.mostLooked > 0) {
+    entries.push_back({.look = {},
+                       .name = tr(/*id:strip-attention*/ "attention"),
+                       .help = tr("The share of a generated token's attention to the selected "
+                                  "document, or to all documents"),
+                       .paint = paintBarSample});
+  }
+  return entries;
+}
+
+}  // namespace
+
 TokenStripView::TokenStripView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
       MovingView(this),
@@ -22,10 +93,20 @@ TokenStripView::TokenStripView(QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(m_area);
+  // At least one line of tokens is whole.
+  m_area->setMinimumHeight(kStripTile + kStripServed + 2 * kSpace);
   m_area->showStrip(&m_strip, true, 0, theme());
   m_area->setTips(
       [this](std::size_t token) { return input() ? tokenTip(*input(), m_strip, token) : QString(); });
   connect(m_area, &TokenStripArea::chosen, this, &TokenStripView::select);
+}
+
+QWidget* TokenStripView::takeTitleControls() {
+  if (!m_legend) {
+    m_legend = new BlockLegend(legendOf(m_strip));
+    m_legend->setTheme(theme());
+  }
+  return m_legend;
 }
 
 void TokenStripView::refresh() {
@@ -33,6 +114,10 @@ void TokenStripView::refresh() {
   const bool changed = strip != m_strip;
   const QString before = m_strip.summary;
   if (changed) m_strip = std::move(strip);
+  if (m_legend) {
+    m_legend->setTheme(theme());
+    if (changed) m_legend->setEntries(legendOf(m_strip));
+  }
   const std::size_t current = selectedToken(m_strip, input()->selection);
   stopMotion();
   m_area->showStrip(&m_strip, changed, current, theme());

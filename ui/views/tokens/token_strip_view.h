@@ -8,6 +8,7 @@
 #include "ui/views/tokens/token_strip_motion.h"
 #include "ui/views/view.h"
 
+#include <QPointer>
 #include <QRect>
 #include <QWidget>
 
@@ -17,6 +18,7 @@
 
 namespace spanscope::ui {
 
+class BlockLegend;
 class TokenStripArea;
 
 class TokenStripView : public InputView, public MovingView, public DrawnParts {
@@ -24,6 +26,7 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
  public:
   explicit TokenStripView(QWidget* parent = nullptr);
 
+  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -46,6 +49,7 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
   Selection m_shown;                    ///< the last selection that the view scrolled to
   RequestId m_request = 0;              ///< the request in which the view scrolled to m_shown
   TokenStripArea* m_area;
+  QPointer<BlockLegend> m_legend;
 };
 
 }  // namespace spanscope::ui

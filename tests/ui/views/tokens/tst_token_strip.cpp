@@ -38,6 +38,9 @@ class TestTokenStrip : public QObject {
   void wrapsWithoutOverlap();
   void clickSelects();
   void aSelectedNodeIsRevealed();
+  void aRevealedTokenStaysVisible();
+  void aLowStripHasWholeTokens();
+  void theLegendNamesTheMarks();
   void keysWalk();
   void hiddenPartsAreLeftOut();
   void aFailedRequestHasNoTokensOfAnother();
@@ -258,6 +261,63 @@ void TestTokenStrip::aSelectedNodeIsRevealed() {
   view.setInput(input);
   QTest::qWait(50);
   QVERIFY(!isSeen());
+}
+
+/// A token that was revealed in a small area is visible after each change of the size.
+void TestTokenStrip::aRevealedTokenStaysVisible() {
+  ui::TokenStripView view;
+  view.resize(160, 40);
+  ui::ViewInput input = m_recording->input();
+  const std::size_t token = ui::tokenStrip(input).segments[3].first + 4;
+  input.selection.token = ui::tokenStrip(input).tokens[token].place;
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::TokenStripArea*>();
+  const auto isSeen = [&] {
+    const std::vector<QRect>& tiles = area->stripLayout().tiles;
+    return token < tiles.size() &&
+           area->viewport()->rect().contains(tiles[token].translated(-area->offset()));
+  };
+  for (const QSize size : {QSize(160, 40), QSize(400, 60), QSize(200, 200), QSize(160, 40), QSize(700, 90)}) {
+    view.resize(size);
+    QTRY_VERIFY2(isSeen(), qPrintable(QStringLiteral("%1 x %2").arg(size.width()).arg(size.height())));
+  }
+  // The user can scroll away.
+  area->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+  view.resize(300, 60);
+  QCoreApplication::processEvents();
+  QVERIFY(!isSeen());
+}
+
+void TestTokenStrip::aLowStripHasWholeTokens() {
+  ui::TokenStripView view;
+  view.setInput(m_recording->input());
+  view.show();
+  auto* area = view.findChild<ui::TokenStripArea*>();
+  for (int height = view.minimumSizeHint().height(); height < 140; height += 3) {
+    view.resize(400, height);
+    QCoreApplication::processEvents();
+    const QRect& tile = area->stripLayout().tiles.front();
+    const int below = tile.bottom() + ui::kStripServed;
+    QVERIFY2(area->offset().y() <= tile.top() && below <= area->offset().y() + area->viewport()->height(),
+             qPrintable(QString::number(height)));
+  }
+}
+
+void TestTokenStrip::theLegendNamesTheMarks() {
+  ui::TokenStripView view;
+  const std::unique_ptr<QWidget> legend(view.takeTitleControls());
+  view.setInput(m_recording->input());
+  view.show();
+  const auto names = [&](ui::BlockRole role) {
+    return legend->accessibleName().contains(ui::Theme::name(role));
+  };
+  QTRY_VERIFY(legend->accessibleName().size() > 0 && view.strip().request != 0);
+  QVERIFY(names(ui::BlockRole::Hit) && names(ui::BlockRole::Relocated) && names(ui::BlockRole::Computed));
+  QVERIFY(!names(ui::BlockRole::Evicted) && !names(ui::BlockRole::Free));
+  QVERIFY(!says(legend->accessibleName(), "<strip-truncated>"));
+  view.setInput(test::twentyDocuments());
+  QTRY_VERIFY(says(legend->accessibleName(), "<strip-attention>"));
 }
 
 void TestTokenStrip::keysWalk() {
