@@ -38,6 +38,7 @@ class FactMaker {
   FactMaker(const WhyContext& context, Why& why) : m_context(context), m_facts(*context.facts), m_why(why) {}
 
   void make() {
+    addDifference();
     add(tr("Tokens"),
         shortened(m_context.tokensText(m_context.firstToken(), m_context.firstToken() + m_facts.tokens)));
     addPolicy();
@@ -45,7 +46,7 @@ class FactMaker {
       addFound();
       addStored();
       addPosition();
-      addDifference();
+      addContext();
       addEviction();
     } else {
       add(tr("Used here at"), tr("position %1").arg(position(m_context.segment->base)));
@@ -135,17 +136,22 @@ class FactMaker {
           tr(/*id:none-query-rotated*/ "none: the query vector is rotated, not the keys"));
   }
 
+  /// This fact is first, because the user can act on it.
   void addDifference() {
+    if (m_context.lookup == nullptr || m_context.lookup->differsAt < 0) return;
     const trace::BlockLookedUp& lookup = *m_context.lookup;
-    if (lookup.differsAt >= 0) {
-      QString text = tr("token %1 of its segment: requested %2")
-                         .arg(lookup.differsAt)
-                         .arg(m_context.tokenText(lookup.tokenWanted));
-      text += lookup.tokenStored >= 0
-                  ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
-                  : tr(/*id:stored-block-ends*/ ", the stored block ends before this token");
-      add(tr("Differs at"), text);
-    }
+    QString text = tr("token %1 of its segment: requested %2")
+                       .arg(lookup.differsAt)
+                       .arg(m_context.tokenText(lookup.tokenWanted));
+    text += lookup.tokenStored >= 0
+                ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
+                : tr(/*id:stored-block-ends*/ ", the stored block ends before this token");
+    add(tr(/*id:why-differs-at*/ "Differs at"), text);
+    m_why.leadingFacts = 1;
+  }
+
+  void addContext() {
+    const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.contextDiffersAt < 0) return;
     const auto at = static_cast<std::size_t>(lookup.contextDiffersAt);
     const auto& sees = m_context.segment->sees;

@@ -118,6 +118,20 @@ QString WhyView::anchor(const WhyText& text) {
   return html + text.after.toHtmlEscaped();
 }
 
+QString WhyView::factTable(std::size_t begin, std::size_t end) {
+  if (begin >= end) return {};
+  QString html =
+      QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"4\" style=\"margin-top:8px\">");
+  const QString rule = QStringLiteral("border-bottom:1px solid %1").arg(theme().color(Role::Line).name());
+  for (std::size_t i = begin; i < end; ++i) {
+    const WhyFact& fact = m_why.facts[i];
+    html += QStringLiteral("<tr><td width=\"104\" style=\"color:%1;font-size:12px;%3\">%2</td>")
+                .arg(theme().color(Role::TextSecond).name(), fact.label.toHtmlEscaped(), rule);
+    html += QStringLiteral("<td style=\"font-size:12px;%2\">%1</td></tr>").arg(anchor(fact.value), rule);
+  }
+  return html + QStringLiteral("</table>");
+}
+
 QString WhyView::html() {
   m_links.clear();
   const auto colour = [this](Role role) { return theme().color(role).name(); };
@@ -129,16 +143,10 @@ QString WhyView::html() {
   if (!m_why.ofNode.isEmpty())
     html = QStringLiteral("<p style=\"margin:4px;color:%1\">%2</p>")
                .arg(colour(Role::TextSecond), m_why.ofNode.toHtmlEscaped());
+  const std::size_t leading = std::min(m_why.leadingFacts, m_why.facts.size());
+  html += factTable(0, leading);
   html += QStringLiteral("<p style=\"margin:4px\">%1</p>").arg(m_why.sentence);
-  html +=
-      QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"4\" style=\"margin-top:8px\">");
-  for (const WhyFact& fact : m_why.facts) {
-    const QString rule = QStringLiteral("border-bottom:1px solid %1").arg(colour(Role::Line));
-    html += QStringLiteral("<tr><td width=\"104\" style=\"color:%1;font-size:12px;%3\">%2</td>")
-                .arg(colour(Role::TextSecond), fact.label.toHtmlEscaped(), rule);
-    html += QStringLiteral("<td style=\"font-size:12px;%2\">%1</td></tr>").arg(anchor(fact.value), rule);
-  }
-  html += QStringLiteral("</table>");
+  html += factTable(leading, m_why.facts.size());
   if (m_why.otherwise.empty()) return html;
   html += QStringLiteral("<p style=\"margin:12px 4px 4px 4px;font-size:12px\"><b>%1</b></p>")
               .arg(m_why.otherwiseTitle.toHtmlEscaped());
@@ -429,9 +437,13 @@ QString whyText(const Why& why) {
       .replace(QStringLiteral("&quot;"), QStringLiteral("\""))
       .replace(QStringLiteral("&amp;"), QStringLiteral("&"));
   const auto plain = [](const WhyText& text) { return text.text + text.linkText + text.after; };
-  QStringList lines{why.place, why.verdict, sentence};
+  QStringList lines{why.place, why.verdict};
   if (!why.ofNode.isEmpty()) lines.prepend(why.ofNode);
-  for (const WhyFact& fact : why.facts) lines << fact.label + QStringLiteral(": ") + plain(fact.value);
+  for (std::size_t i = 0; i < why.facts.size(); ++i) {
+    if (i == why.leadingFacts) lines << sentence;
+    lines << why.facts[i].label + QStringLiteral(": ") + plain(why.facts[i].value);
+  }
+  if (why.leadingFacts >= why.facts.size()) lines << sentence;
   if (!why.otherwise.empty()) lines << why.otherwiseTitle;
   for (const WhyText& text : why.otherwise) lines << QStringLiteral("- ") + plain(text);
   return lines.join(QLatin1Char('\n'));

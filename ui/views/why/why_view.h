@@ -79,7 +79,8 @@ struct Why {
   BlockRole role = BlockRole::Free;
   QString sentence;  ///< HTML with no element but <b>
   std::vector<WhyFact> facts;
-  QString otherwiseTitle;  ///< "It would be a miss if"
+  std::size_t leadingFacts = 0;  ///< how many of the facts are before the sentence
+  QString otherwiseTitle;        ///< "It would be a miss if"
   std::vector<WhyText> otherwise;
   bool operator==(const Why&) const = default;
 
@@ -124,6 +125,8 @@ class WhyView : public InputView {
 
  private:
   QString html();
+  /// The facts [begin, end) as HTML.
+  QString factTable(std::size_t begin, std::size_t end);
   QString anchor(const WhyText& text);
   void followUrl(const QUrl& url);
 

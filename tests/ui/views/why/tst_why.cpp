@@ -237,6 +237,11 @@ void TestWhy::verdicts() {
     QVERIFY2(product_text::says(text, part), qPrintable(part + QStringLiteral("\nnot in\n") + text));
   QVERIFY(!text.contains(QStringLiteral("%1")));
   QVERIFY(!ui::whyCsv(why).isEmpty());
+  // The difference is before the sentence.
+  const bool hasDifference = why.fact(worded("<why-differs-at>")) != nullptr;
+  QCOMPARE(why.leadingFacts, std::size_t{hasDifference ? 1U : 0U});
+  QVERIFY(!hasDifference || why.facts.front().label == worded("<why-differs-at>"));
+  QCOMPARE(hasDifference, verdict.contains(QString::fromUtf8(trace::infoOf(MissReason::TokensDiffer).words)));
 }
 
 void TestWhy::aFactNamesThePolicy_data() {
