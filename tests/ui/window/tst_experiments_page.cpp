@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -97,6 +98,33 @@ class TestExperimentsPage : public QObject {
     QVERIFY(model.setup.contains(QStringLiteral("2 repeats, seed 0; words 12")));
     QVERIFY(m_view->csv().startsWith(QStringLiteral("experiment,model,machine")));
     QCOMPARE(m_view->runButton().text(), QStringLiteral("Run"));
+  }
+
+  /// A field that is too narrow for its list has the whole list below.
+  void aListIsWholeInANarrowForm() {
+    const auto& all = experiment::experiments();
+    const auto found = std::ranges::find_if(all, [](const experiment::Experiment* one) {
+      return std::ranges::any_of(experiment::fieldsOf(*one), [](const experiment::ExperimentField& field) {
+        return std::string_view(field.key) == "policies";
+      });
+    });
+    QVERIFY(found != all.end());
+    ExperimentForm form;
+    form.showExperiment(**found, 1);
+    const QString list = QStringLiteral("spans,link(16),blend(0.15),shared-prefix,prefix");
+    form.setValue(QStringLiteral("policies"), list);
+    form.show();
+    const auto isBelow = [&] {
+      const QList<QLabel*> labels = form.findChildren<QLabel*>();
+      return std::ranges::any_of(labels, [&](const QLabel* label) {
+        return label->isVisible() && label->text().remove(QLatin1Char(' ')) == list &&
+               label->height() >= label->heightForWidth(label->width());
+      });
+    };
+    form.resize(320, 600);
+    QTRY_VERIFY(isBelow());
+    form.resize(1400, 600);
+    QTRY_VERIFY(!isBelow());
   }
 
   /// Heat maps of two axes, read cell by cell with the keyboard.
