@@ -31,7 +31,8 @@ namespace {
 
 constexpr std::size_t kColumns = 4;
 constexpr int kBoxCharacters = 22;
-constexpr int kPad = 4;  ///< pixels beside the text of a cell
+constexpr int kPad = 4;        ///< pixels beside the text of a cell
+constexpr int kMostLines = 3;  ///< of a long text, such as an answer; the tool tip has the whole text
 
 Role inkOf(const CompareRow& row) {
   switch (row.verdict) {
@@ -267,6 +268,8 @@ void CompareView::fitColumns() {
       missing <= 0 ? values / 2 : std::clamp(values - widths[2], std::min(widths[1], values / 2), widths[1]);
   widths[2] = values - widths[1];
   for (std::size_t c = 0; c < kColumns; ++c) m_table->setColumnWidth(static_cast<int>(c), widths[c]);
+  const int lines = kMostLines * QFontMetrics(theme().interfaceFont()).lineSpacing();
+  m_table->verticalHeader()->setMaximumSectionSize(lines + 2 * kPad);
   m_table->resizeRowsToContents();
 }
 
