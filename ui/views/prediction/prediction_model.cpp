@@ -247,7 +247,7 @@ std::string_view PredictionModel::metricOf(int column) {
 QString PredictionModel::titleOf(int column) {
   switch (column) {
     case Name:
-      return tr("Step and section");
+      return tr("Section");
     case LastRun:
       return tr("Last run");
     default:

@@ -12,6 +12,8 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QEvent>
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -22,7 +24,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -190,6 +194,8 @@ constexpr int kMostOpenRows = 60;
 constexpr int kNameWidth = 150;
 constexpr int kNumberWidth = 76;
 constexpr int kComputedWidth = 104;
+constexpr int kLeastName = 84;
+constexpr int kLeastBlocks = 48;
 constexpr int kLayoutsItem = 2;  ///< item of the box in the title bar
 constexpr int kLowDock = 340;    // pixels
 constexpr int kWideDock = 560;
@@ -235,12 +241,8 @@ PredictionView::PredictionView(QWidget* parent)
   QHeaderView* header = m_tree->header();
   header->setHighlightSections(false);
   header->setStretchLastSection(true);
-  header->setMinimumSectionSize(10 * kSpace);
-  for (int column = 0; column < PredictionModel::ColumnCount; ++column) {
-    header->resizeSection(column, column == PredictionModel::Name       ? kNameWidth
-                                  : column == PredictionModel::Computed ? kComputedWidth
-                                                                        : kNumberWidth);
-  }
+  header->setMinimumSectionSize(8 * kSpace);
+  m_tree->viewport()->installEventFilter(this);
   connect(m_tree, &QTreeView::clicked, this, &PredictionView::choose);
   connect(m_tree, &QTreeView::activated, this, &PredictionView::choose);
   const auto remember = [this](const QModelIndex& index, bool isClosed) {
@@ -358,6 +360,66 @@ void PredictionView::resizeEvent(QResizeEvent* event) {
   placeParts();
 }
 
+bool PredictionView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_tree->viewport() && event->type() == QEvent::Resize) fitColumns();
+  return RunView::eventFilter(watched, event);
+}
+
+int PredictionView::leastWidth(int column) const {
+  constexpr int kBeside = 4 * kSpace;
+  constexpr int kMostMeasured = 100;  // rows of a step, and steps
+  if (column == PredictionModel::Name) return kLeastName;
+  const QString title = m_model->headerData(column, Qt::Horizontal).toString();
+  const int own = m_tree->header()->fontMetrics().horizontalAdvance(title) + kBeside;
+  if (column == PredictionModel::Blocks) return std::max(own, kLeastBlocks);
+  const QFontMetrics metrics(theme().monoFont());
+  int widest = 0;
+  const auto measure = [&](const QModelIndex& row) {
+    const QString text = m_model->isSentence(row) ? QString() : row.siblingAtColumn(column).data().toString();
+    widest = std::max(widest, metrics.horizontalAdvance(text) + kBeside);
+  };
+  for (int step = 0; step < std::min(m_model->rowCount(), kMostMeasured); ++step) {
+    const QModelIndex above = m_model->index(step, PredictionModel::Name);
+    measure(above);
+    for (int row = 0; row < std::min(m_model->rowCount(above), kMostMeasured); ++row)
+      measure(m_model->index(row, PredictionModel::Name, above));
+  }
+  return std::max(own, widest);
+}
+
+void PredictionView::fitColumns() {
+  using Model = PredictionModel;
+  if (m_model->rowCount() == 0) return;
+  std::vector<int> widths(Model::ColumnCount, 0);
+  std::vector<int> least = widths;
+  for (int column = 0; column < Model::ColumnCount; ++column) {
+    if (!m_model->hasCounts(static_cast<Model::Column>(column))) continue;
+    const auto i = static_cast<std::size_t>(column);
+    least[i] = leastWidth(column);
+    const int usual = column == Model::Name       ? kNameWidth
+                      : column == Model::Computed ? kComputedWidth
+                                                  : kNumberWidth;
+    widths[i] = std::max(usual, least[i]);
+  }
+  const int room = m_tree->viewport()->width();
+  const auto needed = [](const std::vector<int>& all) { return std::accumulate(all.begin(), all.end(), 0); };
+  if (needed(widths) > room) {
+    widths = least;
+    for (const int column : {Model::LastRun, Model::Base, Model::Tokens, Model::Relocated}) {
+      if (needed(widths) > room) widths[static_cast<std::size_t>(column)] = 0;
+    }
+    // The names get the rest.
+    widths[Model::Name] = std::clamp(kLeastName + room - needed(widths), kLeastName, kNameWidth);
+  }
+  // The user's own widths stay until others are needed.
+  if (std::exchange(m_widths, widths) == widths) return;
+  for (int column = 0; column < Model::ColumnCount; ++column) {
+    const int width = widths[static_cast<std::size_t>(column)];
+    m_tree->setColumnHidden(column, width == 0);
+    if (width > 0) m_tree->header()->resizeSection(column, width);
+  }
+}
+
 /// In a low dock, the places are beside the prediction, and the button is beside the header. Otherwise the
 /// button is below everything, so that the list of places stays where it is when the button appears.
 void PredictionView::placeParts() {
@@ -420,16 +482,13 @@ void PredictionView::fill(PredictionTable table) {
   m_delegate->setTheme(theme());
   m_model->setTable(std::move(table), theme());
   const PredictionTable& now = m_model->table();
-  for (const PredictionModel::Column column :
-       {PredictionModel::Relocated, PredictionModel::Again, PredictionModel::Padded, PredictionModel::Cropped,
-        PredictionModel::LastRun})
-    m_tree->setColumnHidden(column, !m_model->hasCounts(column));
   m_header->show(&now, theme());
   m_header->setVisible(now.gap.isEmpty());
   m_places->showPlaces(now, theme());
   m_places->setVisible(now.places.size() > 1);
   m_tree->setVisible(now.gap.isEmpty());
   placeParts();
+  fitColumns();
   arrange();
   m_filling = false;
   Q_EMIT summaryChanged(now.gap.isEmpty() ? summaryOf(now) : QString());

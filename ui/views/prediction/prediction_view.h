@@ -105,6 +105,7 @@ class PredictionView : public RunView, public LateView {
  protected:
   void refresh() override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
   QString emptyText() const override;
 
  private:
@@ -118,6 +119,11 @@ class PredictionView : public RunView, public LateView {
 
   void refreshLayouts();
   void placeParts();
+  /// The width of a column without cut texts.
+  int leastWidth(int column) const;
+  /// In a narrow dock, columns get the width that they need. If the dock is too narrow for all columns, those
+  /// that the tool tips repeat disappear.
+  void fitColumns();
 
   Against m_against = Against::Present;
   QString m_place;  ///< chosen by the user; empty: where the document runs
@@ -138,6 +144,7 @@ class PredictionView : public RunView, public LateView {
   LayoutPage* m_layouts;
   std::set<document::NodeId> m_closed;  ///< steps that the user has collapsed
   bool m_filling = false;
+  std::vector<int> m_widths;  ///< of the columns, as fitColumns() has set them; 0: hidden
   QPointer<QComboBox> m_box;
 };
 

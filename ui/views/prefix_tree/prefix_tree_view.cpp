@@ -7,6 +7,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 
+#include <QFontMetrics>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
@@ -83,11 +84,12 @@ QString stateOf(const PrefixNode& node) {
 }
 
 QString helpOf(const PrefixNode& node) {
-  return PrefixTreeView::tr("Tokens %1 to %2, blocks: %3\n\n%4")
-      .arg(node.begin)
-      .arg(node.begin + node.tokens - 1)
-      .arg(node.blocks.size())
-      .arg(lineOf(node));
+  const QString facts = PrefixTreeView::tr("Tokens %1 to %2, blocks: %3")
+                            .arg(node.begin)
+                            .arg(node.begin + node.tokens - 1)
+                            .arg(node.blocks.size());
+  const QString stored = PrefixTreeView::tr("Stored by: %1").arg(node.storedBy);
+  return facts + QLatin1Char('\n') + stored + QStringLiteral("\n\n") + lineOf(node);
 }
 
 QStringList headers() {
@@ -202,16 +204,34 @@ void PrefixTreeView::fill() {
   m_isFilling = false;
 }
 
+int PrefixTreeView::leastWidth(int column) const {
+  constexpr int kBeside = 4 * kSpace;
+  int widest = m_rows->header()->fontMetrics().horizontalAdvance(headers().at(column));
+  const QFontMetrics metrics(theme().smallFont());
+  for (std::size_t i = 0; i < std::min(m_items.size(), kMostOpenRows); ++i) {
+    const QString text = m_items[i]->index().siblingAtColumn(column).data().toString();
+    widest = std::max(widest, metrics.horizontalAdvance(text));
+  }
+  return widest + kBeside;
+}
+
 void PrefixTreeView::fitColumns() {
   QHeaderView* header = m_rows->header();
   if (header->count() < kColumns) return;
-  // In a narrow dock, the text is cut first, then the run that stored the blocks. The tool tip has both.
-  const int room = m_rows->viewport()->width() - kLeastBar - kTokensWidth - kStateWidth;
-  const int text = std::clamp(room - kStoredWidth, kLeastText, kTextWidth);
-  const int least = header->fontMetrics().horizontalAdvance(headers().at(StoredBy)) + 4 * kSpace;
-  const int stored = std::clamp(room - text, std::min(least, kStoredWidth), kStoredWidth);
-  for (const auto& [column, width] : {std::pair(Text, text), std::pair(Tokens, kTokensWidth),
-                                      std::pair(State, kStateWidth), std::pair(StoredBy, stored)})
+  // In a narrow dock, columns get the width that their texts need. If this width is too large, the last
+  // column disappears. The tool tip has the whole text, and the run that stored the blocks.
+  const int whole = m_rows->viewport()->width() - kLeastBar;
+  const bool isWide = whole >= kTextWidth + kTokensWidth + kStateWidth + kStoredWidth;
+  const auto widthOf = [&](int column, int usual) { return isWide ? usual : leastWidth(column); };
+  const int tokens = widthOf(Tokens, kTokensWidth);
+  const int state = widthOf(State, kStateWidth);
+  const int stored = widthOf(StoredBy, kStoredWidth);
+  const int room = whole - tokens - state;
+  const bool isStoredShown = room - stored >= kLeastText;
+  m_rows->setColumnHidden(StoredBy, !isStoredShown);
+  const int text = std::clamp(room - (isStoredShown ? stored : 0), kLeastText, kTextWidth);
+  for (const auto& [column, width] : {std::pair(Text, text), std::pair(Tokens, tokens),
+                                      std::pair(State, state), std::pair(StoredBy, stored)})
     header->resizeSection(column, width);
 }
 

@@ -38,6 +38,8 @@ class PrefixTreeView : public RunView, public DrawnParts {
 
  private:
   void fill();
+  /// The width of a column without cut texts.
+  int leastWidth(int column) const;
   void fitColumns();
   void showSelection();
   void choose(int node);

@@ -15,6 +15,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QCoreApplication>
+#include <QHeaderView>
 #include <QImage>
 #include <QListWidget>
 #include <QMap>
@@ -270,6 +271,26 @@ class TestPredictionViews : public QObject {
     // Every copy has a name of its own.
     QCOMPARE(table.steps[0].name, worded("<subquery-step> 1"));
     QCOMPARE(table.steps[1].name, worded("<subquery-step> 2"));
+  }
+
+  /// No header is cut or outside of a narrow dock. The tool tips have the values of the hidden columns.
+  void headersAreWholeInANarrowDock() {
+    PredictionView view;
+    show(view, m_judge, {320, 420});
+    const auto hasWholeHeaders = [&] {
+      const QHeaderView& header = *view.tree().header();
+      for (int column = 0; column < Column::ColumnCount; ++column) {
+        if (view.tree().isColumnHidden(column)) continue;
+        const QString title = view.model().headerData(column, Qt::Horizontal).toString();
+        if (header.sectionSize(column) < header.fontMetrics().horizontalAdvance(title)) return false;
+      }
+      return header.length() <= view.tree().viewport()->width();
+    };
+    QTRY_VERIFY(hasWholeHeaders());
+    QVERIFY(!view.tree().isColumnHidden(Column::Cached) && !view.tree().isColumnHidden(Column::Computed));
+    view.resize(900, 420);
+    QTRY_VERIFY(hasWholeHeaders());
+    QVERIFY(!view.tree().isColumnHidden(Column::Tokens));
   }
 
   void gapsAreSaid_data() {

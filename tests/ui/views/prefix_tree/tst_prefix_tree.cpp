@@ -7,6 +7,7 @@
 #include "ui/views/prefix_tree/prefix_tree_view.h"
 
 #include <QApplication>
+#include <QHeaderView>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
@@ -133,6 +134,28 @@ class TestPrefixTree : public QObject {
     const ViewInput input = recorder.recorded().input();
     QVERIFY(treeOf(input).nodes.empty());
     QVERIFY(prefixTreeCsv(treeOf(input)).isEmpty());
+  }
+
+  /// No header is cut or outside of a narrow dock.
+  void headersAreWholeInANarrowDock() {
+    PrefixTreeView view;
+    view.resize(320, 400);
+    view.setInput(exampleRuns(policy::kPrefix));
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto hasWholeHeaders = [&] {
+      const QHeaderView& header = *view.rows().header();
+      for (int column = 0; column < header.count(); ++column) {
+        if (header.isSectionHidden(column)) continue;
+        const QString title = view.rows().model()->headerData(column, Qt::Horizontal).toString();
+        if (header.sectionSize(column) < header.fontMetrics().horizontalAdvance(title)) return false;
+      }
+      return header.length() <= view.rows().viewport()->width();
+    };
+    QTRY_VERIFY(hasWholeHeaders());
+    view.resize(900, 400);
+    QTRY_VERIFY(hasWholeHeaders());
+    QCOMPARE(view.rows().header()->hiddenSectionCount(), 0);
   }
 
   void aRowSelectsItsBlock() {
