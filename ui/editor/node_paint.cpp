@@ -4,6 +4,7 @@
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/theme/pattern_painting.h"
+#include "ui/theme/theme.h"
 
 #include <QFontMetricsF>
 #include <QGlyphRun>
@@ -501,17 +502,17 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
 void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom) {
   constexpr double kSign = 16;
   constexpr double kAir = 8;
-  constexpr int kWords = 10;     // pixels on the screen
   constexpr double kBeside = 7;  // room for ports and the stripe
   const QTransform before = painter.transform();
   const QRectF onScreen(0, 0, look.rect.width * zoom, look.rect.height * zoom);
   const QString words = !look.identity.isEmpty() ? look.identity
                         : look.name.isEmpty()    ? look.title
                                                  : look.name;
+  const int height = Theme().smallFont().pixelSize();  // on the screen
   QFont font = style.bodyFont;
-  font.setPixelSize(kWords);
+  font.setPixelSize(height);
   const QFontMetricsF metrics(font);
-  if (onScreen.height() >= kWords + 2 && metrics.horizontalAdvance(words) <= onScreen.width() - 2 * kBeside) {
+  if (onScreen.height() >= height + 2 && metrics.horizontalAdvance(words) <= onScreen.width() - 2 * kBeside) {
     painter.scale(1 / zoom, 1 / zoom);
     painter.setFont(font);
     painter.setPen(style.text);
@@ -523,7 +524,7 @@ void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style
   const QString number = look.stacked > 0 ? QStringLiteral("×%1").arg(look.stacked)
                                           : look.identity.section(QLatin1Char(' '), -1);
   constexpr double kSmallSign = 12;
-  if (!number.isEmpty() && onScreen.height() >= kWords + 2 &&
+  if (!number.isEmpty() && onScreen.height() >= height + 2 &&
       metrics.horizontalAdvance(number) + kSmallSign + 2 <= onScreen.width() - 2 * kBeside) {
     painter.scale(1 / zoom, 1 / zoom);
     const double wide = kSmallSign + 2 + metrics.horizontalAdvance(number);

@@ -351,17 +351,13 @@ void BlockTableArea::paintNumbers(QPainter& painter, const TableCell& cell, cons
                      QStringLiteral("#%1").arg(cell.facts.physical));
   }
   if (!second) return;
-  QString text;
-  if (cell.facts.tokens < m_table->blockSize) {
-    text = QStringLiteral("%1/%2").arg(cell.facts.tokens).arg(m_table->blockSize);
-  }
-  if (cell.references >= 2) {
-    if (!text.isEmpty()) text += QLatin1Char(' ');
-    text += QStringLiteral("×%1").arg(cell.references);
-  }
-  QFont font = theme().monoFont();
-  font.setPixelSize(text.size() > 6 ? 8 : 10);
-  painter.setFont(font);
+  QStringList parts;
+  if (cell.facts.tokens < m_table->blockSize)
+    parts << QStringLiteral("%1/%2").arg(cell.facts.tokens).arg(m_table->blockSize);
+  if (cell.references >= 2) parts << QStringLiteral("×%1").arg(cell.references);
+  // Without room for both, the count of tokens stays: a shared block has a second outline.
+  QString text = parts.join(QLatin1Char(' '));
+  if (painter.fontMetrics().horizontalAdvance(text) > place.width()) text = parts.front();
   painter.drawText(place.adjusted(0, place.height() / 2, 0, -4), Qt::AlignCenter, text);
 }
 

@@ -527,11 +527,14 @@ void PoolArea::paintText(QPainter& painter, const QRect& place, BlockId id, cons
   painter.setPen(ink);
   QFont font = theme().monoFont();
   constexpr int kTextPitch = 44;  // the smallest cells with a text
-  font.setPixelSize((id > 9999 ? 9 : 11) * std::max(kTextPitch, m_pitch) / kTextPitch);
+  font.setPixelSize(font.pixelSize() * std::max(kTextPitch, m_pitch) / kTextPitch);
   painter.setFont(font);
+  QString name = QStringLiteral("#%1").arg(id);
+  // A large number has no room for the sign before it.
+  if (painter.fontMetrics().horizontalAdvance(name) > place.width()) name = QString::number(id);
   const bool counted = block.references > 0;
   painter.drawText(place.adjusted(0, counted ? 3 : 0, 0, counted ? -place.height() / 2 : 0), Qt::AlignCenter,
-                   QStringLiteral("#%1").arg(id));
+                   name);
   if (counted) {
     painter.drawText(place.adjusted(0, place.height() / 2, 0, -3), Qt::AlignCenter,
                      QStringLiteral("×%1").arg(block.references));
