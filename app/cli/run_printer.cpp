@@ -265,8 +265,8 @@ std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanC
   if (spans.partial > 0) line += "; partial hits: " + counted(spans.partial, "span");
   line += "; computed: " + part(spans.computed, all.account->prompt.computed) + " of " +
           std::to_string(all.account->total());
-  for (const char* const id : {"tokens-computed-again", "unread-tokens", "padded-tokens", "cropped-tokens",
-                               "tokens-beside-the-prompt"}) {
+  for (const char* const id : {"tokens-computed-again", "unread-tokens", "padding-tokens", "delimiter-tokens",
+                               "cropped-tokens", "tokens-beside-the-prompt"}) {
     const metrics::Metric& metric = metrics::get(id);
     const auto tokens = static_cast<std::int64_t>(metric.number(all).value_or(0));
     if (tokens > 0) line += std::string("; ") + metric.shortName + ": " + counted(tokens, "token");

@@ -118,7 +118,7 @@ SPANSCOPE_NAMES(jobs::PolicyStage, "waiting", "cold", "fidelity", "reordered", "
 }  // namespace spanscope::trace
 
 namespace spanscope::metrics {
-SPANSCOPE_FIELDS(TokenAccount, hit, relocated, computed, again, padded, cropped);
+SPANSCOPE_FIELDS(TokenAccount, hit, relocated, computed, again, padding, delimiters, cropped);
 }  // namespace spanscope::metrics
 
 namespace spanscope::jobs {

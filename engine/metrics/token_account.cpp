@@ -48,7 +48,8 @@ TokenAccount& TokenAccount::operator+=(const TokenAccount& other) {
   addSaturated(relocated, other.relocated);
   addSaturated(computed, other.computed);
   addSaturated(again, other.again);
-  addSaturated(padded, other.padded);
+  addSaturated(padding, other.padding);
+  addSaturated(delimiters, other.delimiters);
   addSaturated(cropped, other.cropped);
   return *this;
 }
@@ -71,7 +72,8 @@ PredictedAccount& PredictedAccount::operator+=(const PredictedAccount& other) {
   const auto add = [](std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& count) {
     sum = sum && count ? std::optional(*sum + *count) : std::nullopt;
   };
-  add(padded, other.padded);
+  add(padding, other.padding);
+  add(delimiters, other.delimiters);
   add(cropped, other.cropped);
   return *this;
 }
@@ -128,10 +130,13 @@ std::int64_t RequestTokens::linkedTokens(std::span<const trace::SegmentInfo> seg
 }
 
 void RequestTokens::take(const trace::LayoutApplied& applied) {
-  m_padded.clear();
+  m_padding.clear();
+  m_delimiters.clear();
   m_cropped.clear();
-  for (const trace::LayoutRun& run : applied.runs)
-    m_padded[run.segment].emplace_back(run.begin, std::int64_t{run.begin} + run.count);
+  for (const trace::LayoutRun& run : applied.runs) {
+    auto& ranges = run.role == trace::LayoutRole::Pad ? m_padding : m_delimiters;
+    ranges[run.segment].emplace_back(run.begin, std::int64_t{run.begin} + run.count);
+  }
   for (const trace::CroppedRun& run : applied.cropped)
     m_cropped[run.node] += static_cast<std::int64_t>(run.tokens.size());
 }
@@ -169,8 +174,12 @@ TokenAccount RequestTokens::of(std::uint32_t segment, std::int64_t begin, std::i
     account.again += again;
     account.computed -= again;
   }
-  if (const auto padded = m_padded.find(segment); padded != m_padded.end() && begin < end)
-    account.padded = end - begin - uncovered(padded->second, begin, end);
+  const auto covered = [&](const std::map<std::uint32_t, Ranges>& added) {
+    const auto own = added.find(segment);
+    return own == added.end() || begin >= end ? 0 : end - begin - uncovered(own->second, begin, end);
+  };
+  account.padding = covered(m_padding);
+  account.delimiters = covered(m_delimiters);
   return account;
 }
 

@@ -27,8 +27,9 @@ struct TokenAccount {
   std::int64_t computed = 0;   ///< misses
   /// Cache hits that the policy recomputes, so that they attend to the whole prompt.
   std::int64_t again = 0;
-  std::int64_t padded = 0;   ///< padding and delimiter tokens in the counts above
-  std::int64_t cropped = 0;  ///< tokens that the layout truncates; the other counts do not include them
+  std::int64_t padding = 0;     ///< padding tokens in the counts above
+  std::int64_t delimiters = 0;  ///< delimiter tokens in the counts above
+  std::int64_t cropped = 0;     ///< tokens that the layout truncates; the other counts do not include them
   std::int64_t total() const { return hit + relocated + computed + again; }
   std::int64_t cached() const { return hit + relocated; }
   TokenAccount& operator+=(const TokenAccount& other);
@@ -47,7 +48,7 @@ struct PromptAccount {
   std::int64_t beside = 0;
   std::int64_t total() const { return prompt.total() + unread; }
   /// Returns the number of tokens of the same prompt in the exact layout.
-  std::int64_t text() const { return total() - prompt.padded + prompt.cropped; }
+  std::int64_t text() const { return total() - prompt.padding - prompt.delimiters + prompt.cropped; }
   PromptAccount& operator+=(const PromptAccount& other);
   bool operator==(const PromptAccount&) const = default;
 };
@@ -124,7 +125,8 @@ class RequestTokens {
 
   std::map<std::uint32_t, Segment> m_segments;
   std::map<std::uint32_t, Original> m_originals;
-  std::map<std::uint32_t, Ranges> m_padded;
+  std::map<std::uint32_t, Ranges> m_padding;
+  std::map<std::uint32_t, Ranges> m_delimiters;
   std::map<NodePath, std::int64_t> m_cropped;
   bool m_isRead = false;
 };
@@ -184,8 +186,10 @@ struct PredictedAccount {
   CountRange again;  ///< cache hits that are recomputed
   CountRange computed;
   CountRange beside;
-  std::optional<std::int64_t> padded = 0;   ///< absent: the lengths of answers decide it
-  std::optional<std::int64_t> cropped = 0;  ///< absent: the lengths of answers decide it
+  // Counts of the layout. Absent: the lengths of answers decide the count.
+  std::optional<std::int64_t> padding = 0;
+  std::optional<std::int64_t> delimiters = 0;
+  std::optional<std::int64_t> cropped = 0;
   CountRange evicted{};                     ///< blocks
   PredictedAccount& operator+=(const PredictedAccount& other);
   bool operator==(const PredictedAccount&) const = default;

@@ -211,8 +211,10 @@ std::string statsTable(const TraceStats& s) {
   add("  " + shortName("tokens-computed-again"), s.account.prompt.again);
   add("  " + shortName("computed-tokens"), s.account.prompt.computed);
   if (s.account.unread > 0) add("  " + shortName("unread-tokens"), s.account.unread);
-  if (s.account.prompt.padded > 0)
-    add("  of all these " + shortName("padded-tokens"), s.account.prompt.padded);
+  if (s.account.prompt.padding > 0)
+    add("  of all these " + shortName("padding-tokens"), s.account.prompt.padding);
+  if (s.account.prompt.delimiters > 0)
+    add("  of all these " + shortName("delimiter-tokens"), s.account.prompt.delimiters);
   if (s.account.prompt.cropped > 0) add(name("cropped-tokens"), s.account.prompt.cropped);
   if (s.account.beside > 0) add(name("tokens-beside-the-prompt"), s.account.beside);
   add(name("generated-tokens"), s.generatedTokens);

@@ -54,7 +54,8 @@ class FoundRows {
             .again = {.least = m_all.again + again.least, .most = m_all.again + again.most},
             .computed = exactly(m_all.computed),
             .beside = twice,
-            .padded = m_all.padded,
+            .padding = m_all.padding,
+            .delimiters = m_all.delimiters,
             .cropped = m_all.cropped};
   }
 
@@ -159,7 +160,8 @@ AccountPrediction accountOf(const StepPrediction& step, std::int32_t blockSize) 
       .again = {.least = 0, .most = links + chosen},
       .computed = {.least = fewer(step.computed.least, mostBeside + links), .most = step.computed.most},
       .beside = {.least = 0, .most = mostBeside + step.mostChosen},
-      .padded = layout,
+      .padding = layout,
+      .delimiters = layout,
       .cropped = layout};
 }
 

@@ -254,9 +254,10 @@ QString CanvasCore::tipOf(NodeId id) const {
   if (status.served.total() > 0) {
     const metrics::Totals totals = status.totals();
     QString line = tr("Last run: %1").arg(metricShare("cached-tokens", "prompt-tokens", totals));
-    for (const QString& words : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
-                                               "cropped-tokens", "tokens-beside-the-prompt"},
-                                              totals))
+    for (const QString& words :
+         metricPhrases({"relocated-tokens", "tokens-computed-again", "padding-tokens", "delimiter-tokens",
+                        "cropped-tokens", "tokens-beside-the-prompt"},
+                       totals))
       line += tr("; %1").arg(words);
     lines.append(line);
   }

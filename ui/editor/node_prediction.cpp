@@ -177,8 +177,8 @@ QString predictionWords(const NodePrediction& prediction) {
                       ? tr("Next run: %1").arg(cached)
                       : tr(/*id:next-run-on-server*/ "Next run on %1: %2 (cache simulator of %3)")
                             .arg(prediction.server, cached, prediction.serverKind);
-  for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
-                                            "cropped-tokens", "tokens-beside-the-prompt"},
+  for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padding-tokens",
+                                            "delimiter-tokens", "cropped-tokens", "tokens-beside-the-prompt"},
                                            prediction))
     words += tr("; %1").arg(more);
   if (prediction.blocks > 0)

@@ -127,7 +127,8 @@ QJsonObject accountObject(RequestId request, const metrics::PromptAccount& accou
           {QStringLiteral("relocated"), qint64(account.prompt.relocated)},
           {QStringLiteral("computed"), qint64(account.prompt.computed)},
           {QStringLiteral("again"), qint64(account.prompt.again)},
-          {QStringLiteral("padded"), qint64(account.prompt.padded)},
+          {QStringLiteral("padding"), qint64(account.prompt.padding)},
+          {QStringLiteral("delimiters"), qint64(account.prompt.delimiters)},
           {QStringLiteral("cropped"), qint64(account.prompt.cropped)},
           {QStringLiteral("unread"), qint64(account.unread)},
           {QStringLiteral("beside"), qint64(account.beside)}};
@@ -138,7 +139,8 @@ metrics::PromptAccount accountFrom(const QJsonObject& object) {
                      .relocated = object[QStringLiteral("relocated")].toInteger(),
                      .computed = object[QStringLiteral("computed")].toInteger(),
                      .again = object[QStringLiteral("again")].toInteger(),
-                     .padded = object[QStringLiteral("padded")].toInteger(),
+                     .padding = object[QStringLiteral("padding")].toInteger(),
+                     .delimiters = object[QStringLiteral("delimiters")].toInteger(),
                      .cropped = object[QStringLiteral("cropped")].toInteger()},
           .unread = object[QStringLiteral("unread")].toInteger(),
           .beside = object[QStringLiteral("beside")].toInteger()};

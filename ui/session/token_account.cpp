@@ -9,7 +9,7 @@
 namespace spanscope::ui {
 
 QStringList accountWords(const TokenAccount& account) {
-  return metricPhrases({"tokens-computed-again", "padded-tokens", "cropped-tokens"},
+  return metricPhrases({"tokens-computed-again", "padding-tokens", "delimiter-tokens", "cropped-tokens"},
                        metrics::Totals{.account = PromptAccount{.prompt = account}});
 }
 

@@ -20,7 +20,7 @@ using metrics::foundTokens;
 using metrics::PromptAccount;
 using metrics::TokenAccount;
 
-/// Texts of the other counts above 0, without cached and computed tokens: "12 recomputed", "30 padded", "8
+/// Texts of the other counts above 0, without cached and computed tokens: "12 recomputed", "30 padding", "8
 /// cropped".
 QStringList accountWords(const TokenAccount& account);
 

@@ -185,7 +185,6 @@ void TestMetricTable::ofARun_data() {
                                               {"relocated tokens", "6"},
                                               {"computed tokens", "5"},
                                               {"tokens computed again", "0"},
-                                              {"padded tokens", "4"},
                                               {"cropped tokens", "2"},
                                               {"tail tokens", "7"},
                                               {"longest prompt", "11"},
@@ -378,8 +377,9 @@ void TestMetricTable::ofAPrediction() {
     *range = {.least = next, .most = next + 1};
     next += 2;
   }
-  account.padded = next;
-  account.cropped = next + 1;
+  account.padding = next;
+  account.delimiters = next + 1;
+  account.cropped = next + 2;
   std::set<std::int64_t> seen;
   for (const Metric& metric : all()) {
     const std::optional<CountRange> range = metric.of(account);
@@ -388,9 +388,9 @@ void TestMetricTable::ofAPrediction() {
     QVERIFY2(metric.isOf(Scope::Prediction) && metric.isOf(Scope::Run), metric.id);
     QVERIFY2(seen.insert(range->least).second, metric.id);
   }
-  QCOMPARE(seen.size(), std::size_t{9});
-  account.padded.reset();
-  QVERIFY(!get("padded-tokens").of(account));
+  QCOMPARE(seen.size(), std::size_t{10});
+  account.padding.reset();
+  QVERIFY(!get("padding-tokens").of(account));
 }
 
 /// Over random traces, what is summed here is what other sums over the same events say.

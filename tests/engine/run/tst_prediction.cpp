@@ -112,9 +112,11 @@ QString compareAccount(const run::StepPrediction& predicted, const metrics::Prom
     if (predicted.doubt == Doubt::None && !range.known() && !isChosen(range, said, ran))
       return show(name, range, count);
   }
-  if (said.padded && *said.padded != ran.prompt.padded) return "account: padded";
+  if (said.padding && *said.padding != ran.prompt.padding) return "account: padding";
+  if (said.delimiters && *said.delimiters != ran.prompt.delimiters) return "account: delimiters";
   if (said.cropped && *said.cropped != ran.prompt.cropped) return "account: cropped";
-  if (predicted.doubt == Doubt::None && !(said.padded && said.cropped)) return "account: layout not known";
+  if (predicted.doubt == Doubt::None && !(said.padding && said.delimiters && said.cropped))
+    return "account: layout not known";
   return {};
 }
 

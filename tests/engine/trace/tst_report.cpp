@@ -462,7 +462,8 @@ void TestReport::foundBeginningsAreComputedAgain() {
   BlockLookedUp missed;
   missed.wanted = 2;
   LayoutApplied applied;
-  applied.runs = {{.segment = 1, .begin = 5, .count = 1, .role = LayoutRole::Pad}};
+  applied.runs = {{.segment = 1, .begin = 5, .count = 1, .role = LayoutRole::Pad},
+                  {.segment = 1, .begin = 4, .count = 1, .role = LayoutRole::PlusMarker}};
   applied.cropped = {{.before = 3, .node = "/0", .tokens = {1, 2, 3}, .texts = {}}};
   std::vector<Event> events;
   const auto add = [&](RequestId request, Payload payload) {
@@ -485,16 +486,17 @@ void TestReport::foundBeginningsAreComputedAgain() {
   QCOMPARE(account().prompt.relocated, std::int64_t{2});
   QCOMPARE(account().prompt.again, std::int64_t{2});
   QCOMPARE(account().prompt.computed, std::int64_t{2});
-  QCOMPARE(account().prompt.padded, std::int64_t{1});
+  QCOMPARE(account().prompt.padding, std::int64_t{1});
+  QCOMPARE(account().prompt.delimiters, std::int64_t{1});
   QCOMPARE(account().prompt.cropped, std::int64_t{3});
   QCOMPARE(account().total(), std::int64_t{6});
-  QCOMPARE(account().text(), std::int64_t{8});
+  QCOMPARE(account().text(), std::int64_t{7});
   QCOMPARE(account().beside, std::int64_t{2});
   const QString table = QString::fromStdString(metrics::statsTable(metrics::stats(events))).simplified();
-  QVERIFY2(table.contains(QStringLiteral("%1 2 %2 2 of all these %3 1 %4 3 %5 2")
+  QVERIFY2(table.contains(QStringLiteral("%1 2 %2 2 of all these %3 1 of all these %4 1 %5 3 %6 2")
                               .arg(shortly("tokens-computed-again"), shortly("computed-tokens"),
-                                   shortly("padded-tokens"), named("cropped-tokens"),
-                                   named("tokens-beside-the-prompt"))),
+                                   shortly("padding-tokens"), shortly("delimiter-tokens"),
+                                   named("cropped-tokens"), named("tokens-beside-the-prompt"))),
            qPrintable(table));
 }
 

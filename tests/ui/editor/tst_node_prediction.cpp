@@ -147,7 +147,8 @@ class TestNodePrediction : public QObject {
           QCOMPARE(own.again, range(served.again, served.again));
           QCOMPARE(own.cached, range(served.cached(), served.cached()));
           QCOMPARE(own.beside, range(statuses.at(id).beside, statuses.at(id).beside));
-          QCOMPARE(own.padded, std::optional(served.padded));
+          QCOMPARE(own.padding, std::optional(served.padding));
+          QCOMPARE(own.delimiters, std::optional(served.delimiters));
           QCOMPARE(own.cropped, std::optional(served.cropped));
         } else {
           again += served.again;
@@ -167,8 +168,8 @@ class TestNodePrediction : public QObject {
                            << metricShortName("tokens-computed-again");
     QTest::newRow("link, padded") << QStringLiteral("link") << QStringLiteral("padded")
                                   << metricShortName("tokens-beside-the-prompt");
-    QTest::newRow("shared prefixes, cropped")
-        << QStringLiteral("shared-prefix") << QStringLiteral("cropped") << metricShortName("padded-tokens");
+    QTest::newRow("shared prefixes, cropped") << QStringLiteral("shared-prefix") << QStringLiteral("cropped")
+                                              << metricShortName("delimiter-tokens");
   }
   void aTipSaysTheSameBeforeAndAfterARun() {
     QFETCH(QString, policy);

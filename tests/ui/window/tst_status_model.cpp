@@ -91,7 +91,7 @@ class TestStatusModel : public QObject {
     laidOut.promptTokens = 204;
     laidOut.cachedTokens = 102;
     laidOut.accountWords =
-        accountWords({.hit = 102, .computed = 86, .again = 16, .padded = 30, .cropped = 5});
+        accountWords({.hit = 102, .computed = 86, .again = 16, .padding = 30, .delimiters = 4, .cropped = 5});
     QTest::newRow("every column of the account")
         << laidOut
         << QStringList{QStringLiteral("Run 4 running"),

@@ -63,7 +63,8 @@ std::optional<Measured> promptShareOf(const MeasuredPolicy& policy, std::string_
   for (const char* const part :
        {"hit-tokens", "relocated-tokens", "computed-tokens", "tokens-computed-again"})
     help << metricPhraseOf(part, prompt);
-  help += accountWords({.padded = prompt.padded, .cropped = prompt.cropped});
+  help +=
+      accountWords({.padding = prompt.padding, .delimiters = prompt.delimiters, .cropped = prompt.cropped});
   const metrics::Metric& metric = metrics::get(id);
   const std::int64_t count = metric.ofTokens(prompt);
   return measured(
@@ -287,9 +288,9 @@ PoliciesModel policiesModel(const ViewInput& input) {
 
 QString policiesCsv(const PolicyComparison& comparison) {
   constexpr double kMilliseconds = 1000;
-  constexpr std::array<std::string_view, 7> kPromptCounts = {
-      "prompt-tokens",         "hit-tokens",    "relocated-tokens", "computed-tokens",
-      "tokens-computed-again", "padded-tokens", "cropped-tokens"};
+  constexpr std::array<std::string_view, 8> kPromptCounts = {
+      "prompt-tokens",         "hit-tokens",     "relocated-tokens", "computed-tokens",
+      "tokens-computed-again", "padding-tokens", "delimiter-tokens", "cropped-tokens"};
   const auto milliseconds = [](const std::optional<PolicyRun>& run) {
     return run && run->firstToken ? csvNumber(*run->firstToken * kMilliseconds) : QString();
   };

@@ -62,8 +62,10 @@ QString segmentText(const PredictionSegment& segment, int column) {
       return rangeText(segment.again);
     case PredictionModel::Computed:
       return atMost(segment.holdsAnswer, segment.account, "computed-tokens");
-    case PredictionModel::Padded:
-      return metricText("padded-tokens", segment.account);
+    case PredictionModel::Padding:
+      return metricText("padding-tokens", segment.account);
+    case PredictionModel::Delimiters:
+      return metricText("delimiter-tokens", segment.account);
     default:
       return {};
   }
@@ -87,8 +89,10 @@ bool PredictionModel::hasCounts(Column column) const {
       return m_table.shown == 0 || totals.relocated.most > 0;
     case Again:
       return totals.again.most > 0;
-    case Padded:
-      return totals.padded.value_or(1) > 0;
+    case Padding:
+      return totals.padding.value_or(1) > 0;
+    case Delimiters:
+      return totals.delimiters.value_or(1) > 0;
     case Cropped:
       return totals.cropped.value_or(1) > 0;
     default:
@@ -235,8 +239,10 @@ std::string_view PredictionModel::metricOf(int column) {
       return "tokens-computed-again";
     case Computed:
       return "computed-tokens";
-    case Padded:
-      return "padded-tokens";
+    case Padding:
+      return "padding-tokens";
+    case Delimiters:
+      return "delimiter-tokens";
     case Cropped:
       return "cropped-tokens";
     default:

@@ -355,7 +355,8 @@ PredictionTable predictionTable(const ViewInput& input, Against against, const Q
 }
 
 QStringList accountWords(const PredictionCounts& counts) {
-  return metricPhrases({"tokens-computed-again", "padded-tokens", "cropped-tokens"}, counts);
+  return metricPhrases({"tokens-computed-again", "padding-tokens", "delimiter-tokens", "cropped-tokens"},
+                       counts);
 }
 
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now) {
@@ -376,7 +377,8 @@ QString predictionCsv(const PredictionTable& table) {
   addRange("prompt-tokens");
   titles << metricHeading("position");
   for (const char* const id : kRanges) addRange(id);
-  titles << metricHeading("padded-tokens") << metricHeading("cropped-tokens") << metricHeading("blocks")
+  titles << metricHeading("padding-tokens") << metricHeading("delimiter-tokens")
+         << metricHeading("cropped-tokens") << metricHeading("blocks")
          << tr("%1, last run").arg(metricHeading("computed-tokens"));
   QString text = csvLine(titles);
   const auto bounds = [&number](std::string_view id, const PredictionCounts& counts) {
@@ -392,8 +394,8 @@ QString predictionCsv(const PredictionTable& table) {
     QStringList cells{where, number(step.step), step.name, {}, {}};
     cells << bounds("prompt-tokens", c) << QString();
     for (const char* const id : kRanges) cells << bounds(id, c);
-    cells << known("padded-tokens", c) << known("cropped-tokens", c) << QString()
-          << (step.ran ? metricText("computed-tokens", *step.ran) : QString());
+    cells << known("padding-tokens", c) << known("delimiter-tokens", c) << known("cropped-tokens", c)
+          << QString() << (step.ran ? metricText("computed-tokens", *step.ran) : QString());
     text += csvLine(cells);
     for (const PredictionSegment& s : step.segments) {
       const TokenAccount& own = s.account;
@@ -415,7 +417,8 @@ QString predictionCsv(const PredictionTable& table) {
                        number(s.again.most),
                        computed,
                        computed,
-                       metricText("padded-tokens", own),
+                       metricText("padding-tokens", own),
+                       metricText("delimiter-tokens", own),
                        {},
                        s.blockWords,
                        {}});

@@ -95,7 +95,7 @@ struct PredictionTable {
 PredictionTable predictionTable(const ViewInput& input, Against against, const QString& place = {},
                                 const AskedSimulators* simulators = nullptr);
 
-/// The counts besides cached and computed tokens, in the words of other views: "12 recomputed", "30 padded",
+/// The counts besides cached and computed tokens, in the words of other views: "12 recomputed", "30 padding",
 /// "8 cropped". Counts that are 0 or unknown are left out.
 QStringList accountWords(const PredictionCounts& counts);
 /// "83 → 13" if the range has changed, else "13".

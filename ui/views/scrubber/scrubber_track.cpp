@@ -421,7 +421,8 @@ class RangeSum {
       takeAgain(*request, index, event.request);
     } else if (std::holds_alternative<trace::LayoutApplied>(event.payload)) {
       const TokenAccount prompt = request->account.prompt();
-      m_totals.tokens.padded += prompt.padded;
+      m_totals.tokens.padding += prompt.padding;
+      m_totals.tokens.delimiters += prompt.delimiters;
       m_totals.tokens.cropped += prompt.cropped;
     } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
       // Some requests have only sums.
@@ -516,7 +517,8 @@ QString rangeText(const RangeTotals& totals) {
       tr("blocks: %1, %2")
           .arg(metricPhrase("allocated-blocks", static_cast<double>(totals.allocated)),
                metricPhrase("evicted-blocks", static_cast<double>(totals.evicted)))};
-  QStringList layout = accountWords({.padded = tokens.padded, .cropped = tokens.cropped});
+  QStringList layout =
+      accountWords({.padding = tokens.padding, .delimiters = tokens.delimiters, .cropped = tokens.cropped});
   return (parts + layout).join(tr(" · "));
 }
 

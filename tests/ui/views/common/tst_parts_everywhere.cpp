@@ -197,7 +197,8 @@ class TestPartsEverywhere : public QObject {
     QVERIFY(relocated.least <= counts.relocated.least && counts.relocated.most <= relocated.most);
     QVERIFY(prediction.steps.back().ran->again == 0 || counts.again.least > 0);
     QCOMPARE(predicted.computed, counts.computed.least);
-    QCOMPARE(std::optional(predicted.padded), counts.padded);
+    QCOMPARE(std::optional(predicted.padding), counts.padding);
+    QCOMPARE(std::optional(predicted.delimiters), counts.delimiters);
     QCOMPARE(beside, counts.beside.least);
 
     // Each token is in one column of the account.
@@ -205,7 +206,8 @@ class TestPartsEverywhere : public QObject {
     const TokenAccount prompt = account.prompt();
     QCOMPARE(prompt.total(), static_cast<std::int64_t>(strip.prompt - strip.cropped));
     QCOMPARE(prompt.total(), counts.prompt.least);
-    QCOMPARE(std::optional(prompt.padded), counts.padded);
+    QCOMPARE(std::optional(prompt.padding), counts.padding);
+    QCOMPARE(std::optional(prompt.delimiters), counts.delimiters);
     QCOMPARE(std::optional(prompt.cropped), counts.cropped);
     QVERIFY(prediction.steps.back().ran == prompt);
     QCOMPARE(account.beside(), beside);
@@ -216,10 +218,12 @@ class TestPartsEverywhere : public QObject {
     // Cropped tokens are in no section of the prompt.
     parts.cropped = prompt.cropped;
     QVERIFY(parts == prompt);
-    std::int64_t added = 0;
-    for (const StripToken& token : strip.tokens)
-      added += token.part == StripPart::Pad || token.part == StripPart::Marker ? 1 : 0;
-    QCOMPARE(prompt.padded, added);
+    const auto countOf = [&strip](StripPart part) {
+      return static_cast<std::int64_t>(
+          std::ranges::count(strip.tokens, part, [](const StripToken& token) { return token.part; }));
+    };
+    QCOMPARE(prompt.padding, countOf(StripPart::Pad));
+    QCOMPARE(prompt.delimiters, countOf(StripPart::Marker));
     QCOMPARE(prompt.cropped, static_cast<std::int64_t>(strip.cropped));
     // Whatever the layout does, without what it added and with what it left out it is the same text.
     QCOMPARE(account.done().text(), std::int64_t{83});
@@ -304,7 +308,8 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(said.again.least, prompt.again);
     QCOMPARE(said.computed.least, prompt.computed);
     QCOMPARE(said.beside.least, account.beside());
-    QCOMPARE(said.padded, std::optional(prompt.padded));
+    QCOMPARE(said.padding, std::optional(prompt.padding));
+    QCOMPARE(said.delimiters, std::optional(prompt.delimiters));
     QCOMPARE(said.cropped, std::optional(prompt.cropped));
   }
 

@@ -199,16 +199,18 @@ class TestPoliciesView : public QObject {
         policiesCsv(test::samplePolicies(m_rag)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), 5);
     QVERIFY(lines[0].startsWith(QStringLiteral("policy,%1 cold,").arg(metricHeading("time-to-first-token"))));
-    QCOMPARE(lines[3], QStringLiteral("link(16),210,60,83,13,20,34,16,0,0,5,0.0375,0.125,5,5242880,"
+    QCOMPARE(lines[3], QStringLiteral("link(16),210,60,83,13,20,34,16,0,0,0,5,0.0375,0.125,5,5242880,"
                                       "The pet is Biscuit.,"));
     QVERIFY(lines[4].endsWith(QStringLiteral(",the pool is too small")));
     // What the layout adds and leaves out has columns of its own.
     PolicyComparison padded = test::samplePolicies(m_rag);
-    padded.policies[2].reordered->prompt.padded = 43;
+    padded.policies[2].reordered->prompt.padding = 43;
+    padded.policies[2].reordered->prompt.delimiters = 4;
     padded.policies[2].reordered->prompt.cropped = 2;
     const QStringList titles = lines[0].split(QLatin1Char(','));
     const QStringList cells = policiesCsv(padded).split(QLatin1Char('\n'))[3].split(QLatin1Char(','));
-    QCOMPARE(cells.value(titles.indexOf(metricHeading("padded-tokens"))), QStringLiteral("43"));
+    QCOMPARE(cells.value(titles.indexOf(metricHeading("padding-tokens"))), QStringLiteral("43"));
+    QCOMPARE(cells.value(titles.indexOf(metricHeading("delimiter-tokens"))), QStringLiteral("4"));
     QCOMPARE(cells.value(titles.indexOf(metricHeading("cropped-tokens"))), QStringLiteral("2"));
     for (const QString& line : lines)
       QCOMPARE(line.count(QLatin1Char(',')), lines[0].count(QLatin1Char(',')));

@@ -262,11 +262,12 @@ class TestPredictionViews : public QObject {
                         [](const PredictionSegment& segment) { return segment.holdsAnswer; }));
     QVERIFY(table.steps.front().sentences.isEmpty());
     // In the exact layout, nothing of that is in doubt.
-    QCOMPARE(judge.counts.padded, std::optional<std::int64_t>(0));
+    QCOMPARE(judge.counts.padding, std::optional<std::int64_t>(0));
+    QCOMPARE(judge.counts.delimiters, std::optional<std::int64_t>(0));
     QCOMPARE(judge.counts.cropped, std::optional<std::int64_t>(0));
     PredictionView view;
     show(view, m_judge);
-    for (const int column : {Column::Again, Column::Padded, Column::Cropped})
+    for (const int column : {Column::Again, Column::Padding, Column::Delimiters, Column::Cropped})
       QVERIFY(view.tree().isColumnHidden(column));
     // Every copy has a name of its own.
     QCOMPARE(table.steps[0].name, worded("<subquery-step> 1"));
