@@ -405,12 +405,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
     if (status.looked >= 0) {
       const QString part = partText(status.looked);
-      // A narrow card leaves out words and no digit.
-      const QStringList names{tr(/*id:card-document-share*/ "document share %1").arg(part),
-                              tr(/*id:card-share*/ "share %1").arg(part)};
-      const auto name = std::ranges::find_if(
-          names, [&](const QString& text) { return setter.widthOf(text, style.smallFont) <= width / 2; });
-      texts.looked = setter.line(name == names.end() ? part : *name, style.smallFont, width / 2);
+      // Cards of every width have the same name for this share. A very narrow card leaves out the name and no
+      // digit.
+      const QString named = tr(/*id:card-share*/ "share %1").arg(part);
+      const bool hasRoom = setter.widthOf(named, style.smallFont) <= width / 2;
+      texts.looked = setter.line(hasRoom ? named : part, style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
     if (look.answers) {
