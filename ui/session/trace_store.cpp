@@ -194,7 +194,12 @@ std::size_t TraceStore::endOf(RunId run) const {
     return other && *other <= *end;
   });
   if (!isAlone) return *end + 1;
-  return next == runs().end() ? size() : *next;
+  if (next == runs().end()) return size();
+  // An empty pool is not the pool of this run.
+  for (std::size_t index = *end + 1; index < *next; ++index) {
+    if (std::holds_alternative<trace::CacheCleared>(m_events[index].payload)) return index;
+  }
+  return *next;
 }
 
 const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {

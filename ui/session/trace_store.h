@@ -96,8 +96,8 @@ class TraceStore {
   /// Returns the index of the RunStarted of this run; nothing: the run does not start here.
   std::optional<std::size_t> startOf(RunId run) const;
   /// Returns the number of events up to the end of this run. If no other run was in progress then, the number
-  /// includes the events until the next run. If the end of the run is not in the trace, returns the number of
-  /// all events.
+  /// includes the events until the next run, or until the cache was emptied before the next run. If the end
+  /// of the run is not in the trace, returns the number of all events.
   std::size_t endOf(RunId run) const;
   /// Returns the layout of a run, from any place in the trace; nullptr: the exact layout.
   const trace::LayoutChosen* layoutOf(RunId run) const;

@@ -131,6 +131,28 @@ class TestStatusModel : public QObject {
     QCOMPARE(makeStatusModel(both.input()).blocksInUse, all);
   }
 
+  /// The cache was emptied before another document's run. The run before still has its own pool.
+  void poolIsThatBeforeTheCacheWasEmptied() {
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"));
+    const StatusModel alone = makeStatusModel(recorder.recorded().input());
+    recorder.clearCache();
+    // Until another run, the emptied pool is the newest state.
+    QCOMPARE(makeStatusModel(recorder.recorded().input()).blocksInUse, std::size_t{0});
+    recorder.run(test::exampleDocument("judge-2.json"));
+    const test::Recorded both = recorder.recorded();
+    ViewInput input = both.input();
+    RunHistory history;
+    for (const auto& [id, run] : input.trace->newest().progress().runs)
+      history.begin({.run = id, .trace = input.trace}, *run.queryJson);
+    input.records = history.records();
+    input.paths.erase(2);
+    const StatusModel first = makeStatusModel(input);
+    QCOMPARE(first.run, RunId(1));
+    QVERIFY(first.blocksInUse > 0);
+    QCOMPARE(first.blocksInUse, alone.blocksInUse);
+  }
+
   /// Runs of an earlier session are in the lists, so it is not said that nothing ran.
   void keptRunsAreKnown() {
     test::RunRecorder recorder;
