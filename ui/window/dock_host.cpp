@@ -2,6 +2,7 @@
 #include "ui/window/dock_host.h"
 
 #include "ui/theme/theme.h"
+#include "ui/window/whole_tabs.h"
 
 #include <QAction>
 #include <QApplication>
@@ -431,11 +432,14 @@ void DockHost::childEvent(QChildEvent* event) {
   // Qt makes a tab bar for docks that share a place, and reuses the bar for other docks.
   auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
   if (tabs == nullptr) return;
-  // Names are whole. If there is no room for all tabs, buttons and the wheel scroll.
+  // Names are whole. If there is no room for all tabs, a button lists them.
   tabs->setElideMode(Qt::ElideNone);
   tabs->setUsesScrollButtons(true);
+  auto* whole = new WholeTabs(*tabs, true);
   narrowTabs();
-  connect(tabs, &QTabBar::tabBarClicked, this, [this, tabs](int index) { chooseTab(tabs->tabText(index)); });
+  const auto takeChoice = [this, tabs](int index) { chooseTab(tabs->tabText(index)); };
+  connect(tabs, &QTabBar::tabBarClicked, this, takeChoice);
+  connect(whole, &WholeTabs::chosen, this, takeChoice);
 }
 
 void DockHost::narrowTabs() {
@@ -446,6 +450,14 @@ void DockHost::narrowTabs() {
     tabs->setProperty("isNarrow", isNarrow);
     tabs->style()->unpolish(tabs);
     tabs->style()->polish(tabs);
+    if (auto* whole = tabs->findChild<WholeTabs*>()) whole->fitAgain();
+  }
+}
+
+// NOLINTNEXTLINE(readability-make-member-function-const): it changes the bars of tabs.
+void DockHost::fitTabs() {
+  for (QTabBar* tabs : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (auto* whole = tabs->findChild<WholeTabs*>()) whole->fit();
   }
 }
 
@@ -706,7 +718,10 @@ bool DockHost::event(QEvent* event) {
   if (event->type() == QEvent::MouseMove && m_isSizing) m_sizesWanted = false;
   if (event->type() == QEvent::MouseButtonRelease && std::exchange(m_isSizing, false) && !m_sizesWanted)
     QTimer::singleShot(0, this, &DockHost::takeProportions);
-  return QMainWindow::event(event);
+  const bool isHandled = QMainWindow::event(event);
+  // Qt adds and removes tabs in its layout.
+  if (event->type() == QEvent::LayoutRequest) fitTabs();
+  return isHandled;
 }
 
 void DockHost::resizeEvent(QResizeEvent* event) {

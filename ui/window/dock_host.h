@@ -122,6 +122,8 @@ class DockHost : public QMainWindow {
   void followStrips();
   /// Gives tabs small margins if the window is narrow, so that all names have room.
   void narrowTabs();
+  /// Hides tabs that have no room.
+  void fitTabs();
   void resizeAll();
   /// Gives each dock the share of the window that it had when the user resized docks.
   void resizeInProportion();

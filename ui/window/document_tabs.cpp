@@ -2,11 +2,11 @@
 #include "ui/window/document_tabs.h"
 
 #include "ui/theme/theme.h"
+#include "ui/window/whole_tabs.h"
 
 #include <QDir>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
-#include <QStyle>
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMostName = 150;  // pixels; longer names are shortened from the middle
-constexpr int kLeastName = 28;  // min width of a name; tabs that do not fit are scrolled
+constexpr int kLeastName = 28;  // min width of a name; tabs that do not fit are hidden
 
 QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
@@ -36,11 +36,11 @@ QString textOf(const TabLabel& label, int room, const QFontMetrics& metrics) {
 
 }  // namespace
 
-/// Tabs that keep their width. Qt would shrink tabs to a few letters before scrolling. If not even one tab
-/// fits, names get shorter. So the start and the end of the shown name stay readable.
+/// Tabs that keep their width. Qt would shrink tabs to a few letters. Tabs without room are hidden. If not
+/// even one tab fits, names get shorter. So the start and the end of the shown name stay readable.
 class DocumentTabs::Bar : public QTabBar {
  public:
-  using QTabBar::QTabBar;
+  Bar() : m_whole(new WholeTabs(*this, false)) {}
 
   void setLabels(const std::vector<TabLabel>& labels) {
     m_labels = labels;
@@ -57,10 +57,18 @@ class DocumentTabs::Bar : public QTabBar {
     for (int i = 0; i < count(); ++i) width += wantedOf(i);
     return width;
   }
-  /// The width of the shown tab with unshortened name. Includes the two scroll buttons if there are other
-  /// tabs.
-  int readable() const {
-    return currentIndex() < 0 ? 0 : std::min(wanted(), wantedOf(currentIndex()) + buttons());
+  /// The width of the shown tab with unshortened name.
+  int readable() const { return currentIndex() < 0 ? 0 : wantedOf(currentIndex()); }
+  /// Shortens names and hides tabs if there is no room for all of them.
+  void fit() {
+    const bool isNarrow = wanted() > width();
+    for (int i = 0; i < count(); ++i) {
+      const int mark = labelOf(i).isModified ? fontMetrics().horizontalAdvance(QStringLiteral(" •")) : 0;
+      const int room = isNarrow ? width() - besideOf(i) - mark : kMostName;
+      const QString text = textOf(labelOf(i), std::clamp(room, kLeastName, kMostName), fontMetrics());
+      if (tabText(i) != text) setTabText(i, text);
+    }
+    m_whole->fit();
   }
   QSize sizeHint() const override { return {wanted(), QTabBar::sizeHint().height()}; }
 
@@ -76,7 +84,6 @@ class DocumentTabs::Bar : public QTabBar {
   }
 
  private:
-  int buttons() const { return 2 * style()->pixelMetric(QStyle::PM_TabBarScrollButtonWidth, nullptr, this); }
   const TabLabel& labelOf(int index) const { return m_labels[static_cast<std::size_t>(index)]; }
   /// The width of a tab without its text.
   int besideOf(int index) const {
@@ -86,17 +93,9 @@ class DocumentTabs::Bar : public QTabBar {
     return besideOf(index) +
            fontMetrics().horizontalAdvance(textOf(labelOf(index), kMostName, fontMetrics()));
   }
-  void fit() {
-    const bool scrolls = wanted() > width();
-    for (int i = 0; i < count(); ++i) {
-      const int mark = labelOf(i).isModified ? fontMetrics().horizontalAdvance(QStringLiteral(" •")) : 0;
-      const int room = scrolls ? width() - buttons() - besideOf(i) - mark : kMostName;
-      const QString text = textOf(labelOf(i), std::clamp(room, kLeastName, kMostName), fontMetrics());
-      if (tabText(i) != text) setTabText(i, text);
-    }
-  }
 
   std::vector<TabLabel> m_labels;
+  WholeTabs* m_whole = nullptr;
 };
 
 DocumentTabs::DocumentTabs(QWidget* parent) : QWidget(parent) {
@@ -137,7 +136,11 @@ void DocumentTabs::setTabs(const std::vector<TabLabel>& labels, int current) {
     updateGeometry();
     showListButton();
   }
-  if (current >= 0 && current != m_bar->currentIndex()) m_bar->setCurrentIndex(current);
+  if (current >= 0 && current != m_bar->currentIndex()) {
+    m_bar->setCurrentIndex(current);
+    // The bar sends no signal here.
+    m_bar->fit();
+  }
 }
 
 int DocumentTabs::readableWidth() const {

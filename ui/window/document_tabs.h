@@ -18,8 +18,8 @@ struct TabLabel {
   bool operator==(const TabLabel&) const = default;
 };
 
-/// The tabs of documents. Tabs stay wide enough to read their names. If there is no room for all tabs, the
-/// tabs scroll and a button lists all documents.
+/// The tabs of documents. Tabs stay wide enough to read their names. If there is no room for all tabs, only
+/// whole tabs are visible, and a button lists all documents.
 class DocumentTabs : public QWidget {
   Q_OBJECT
  public:
@@ -28,8 +28,8 @@ class DocumentTabs : public QWidget {
   void setTabs(const std::vector<TabLabel>& labels, int current);
   /// Shows the menu of all documents below the button.
   void showList();
-  /// The width in pixels at which the shown tab is completely readable. Includes the buttons that scroll and
-  /// list the other tabs.
+  /// The width in pixels at which the shown tab is completely readable. Includes the button that lists the
+  /// other tabs.
   int readableWidth() const;
   /// Goes to the tab `step` places further; from the last tab to the first.
   void go(int step);

@@ -5,6 +5,7 @@
 #include "ui/lessons/lesson_reader.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"
+#include "ui/window/whole_tabs.h"
 #include "ui/window/window_parts.h"
 #include "ui/window/window_stage.h"
 #include "ui/window/workspace.h"
@@ -14,6 +15,7 @@
 #include <QPainter>
 #include <QScrollArea>
 #include <QTabBar>
+#include <QToolButton>
 #include <QWidget>
 
 #include <algorithm>
@@ -370,7 +372,11 @@ QRect LessonMarks::goalOf(const Drawn& drawn) const {
   }
   for (const QTabBar* tabs : m_docks.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
     for (int i = 0; tabs->isVisible() && i < tabs->count(); ++i) {
-      if (tabs->tabText(i) == drawn.dock->windowTitle()) return globally(*tabs, tabs->tabRect(i));
+      if (tabs->tabText(i) != drawn.dock->windowTitle()) continue;
+      if (tabs->isTabVisible(i)) return globally(*tabs, tabs->tabRect(i));
+      // The list has the tabs without room.
+      const auto* whole = tabs->findChild<WholeTabs*>();
+      return whole == nullptr ? QRect() : globally(*tabs, whole->list()->geometry());
     }
   }
   return {};

@@ -5,9 +5,11 @@
 #include "ui/editor/canvas_view.h"
 #include "ui/views/output/output_view.h"
 #include "ui/window/document_tabs.h"
+#include "ui/window/whole_tabs.h"
 
 #include <QComboBox>
 #include <QLabel>
+#include <QMenu>
 #include <QObject>
 #include <QPushButton>
 #include <QScrollArea>
@@ -116,6 +118,40 @@ class TestScreens : public QObject {
         tabs->tabRect(tabs->count() - 1).right() <= tabs->width(),
         qPrintable(
             QStringLiteral("%1 of %2").arg(tabs->tabRect(tabs->count() - 1).right()).arg(tabs->width())));
+  }
+
+  /// Tabs of docks that have no room are in a list, and no tab is cut in the middle of its name.
+  void tabsWithoutRoomAreListed() {
+    resize(kSmall);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    resize({720, 700});
+    QTabBar* tabs = tabsWith(QStringLiteral("Why"));
+    QVERIFY(tabs != nullptr && tabs->count() >= 4);
+    const auto isWhole = [tabs](int tab) {
+      return tabs->isTabVisible(tab) && tabs->rect().contains(tabs->tabRect(tab));
+    };
+    const auto* list = tabs->findChild<WholeTabs*>()->list();
+    QTRY_VERIFY(list->isVisible());
+    const int last = tabs->count() - 1;
+    QVERIFY(isWhole(0) && !tabs->isTabVisible(last));
+    for (int i = 0; i <= last; ++i) {
+      QVERIFY2(!tabs->isTabVisible(i) || isWhole(i), qPrintable(tabs->tabText(i)));
+      QVERIFY(!tabs->isTabVisible(i) || !tabs->tabRect(i).intersects(list->geometry()));
+    }
+    // The list has every dock, and shows the chosen dock.
+    QMenu* menu = list->menu();
+    Q_EMIT menu->aboutToShow();
+    QCOMPARE(menu->actions().size(), last + 1);
+    menu->actions().back()->trigger();
+    QTRY_VERIFY(isWhole(last));
+    // The arrow keys reach every tab.
+    for (int i = 0; i < last; ++i) QTest::keyClick(tabs, Qt::Key_Left);
+    QCOMPARE(tabs->currentIndex(), 0);
+    QVERIFY(isWhole(0));
+    resize({2000, 700});
+    QTRY_VERIFY(list->isHidden());
+    for (int i = 0; i <= last; ++i) QVERIFY(isWhole(i));
   }
 
   /// At 1024 × 700 pixels and scale 1.5, each layout with runs fits on the screen.

@@ -83,6 +83,7 @@ QStringList faultsOfTabs(const QTabBar& tabs) {
   if (tabs.elideMode() != Qt::ElideNone && !tabs.usesScrollButtons())
     faults << QStringLiteral("tabs are shortened");
   for (int i = 0; i < tabs.count(); ++i) {
+    if (!tabs.isTabVisible(i)) continue;
     const int needs = tabs.fontMetrics().horizontalAdvance(tabs.tabText(i));
     if (tabs.tabRect(i).width() < needs)
       faults << fault(tabs, tabs.tabText(i), tabs.tabRect(i).width(), needs);

@@ -189,10 +189,21 @@ class TestWindowFrame : public QObject {
     auto* bar = tabs->findChild<QTabBar*>();
     QCOMPARE(bar->count(), 10);
     const QFontMetrics metrics(bar->font());
-    for (int i = 0; i < bar->count(); ++i)
+    for (int i = 0; i < bar->count(); ++i) {
+      if (!bar->isTabVisible(i)) continue;
       QVERIFY(bar->tabRect(i).width() > metrics.horizontalAdvance(bar->tabText(i)));
+      QVERIFY2(bar->rect().contains(bar->tabRect(i)), qPrintable(bar->tabText(i)));
+    }
     // What is current is in sight.
-    QVERIFY(bar->rect().contains(bar->tabRect(9).center()));
+    QVERIFY(bar->isTabVisible(9));
+    QVERIFY(!bar->isTabVisible(0));
+    // The arrow keys also reach tabs that are not visible.
+    bar->setFocus();
+    for (int i = 9; i > 0; --i) QTest::keyClick(bar, Qt::Key_Left);
+    QCOMPARE(bar->currentIndex(), 0);
+    QVERIFY(bar->isTabVisible(0) && bar->rect().contains(bar->tabRect(0)));
+    for (int i = 0; i < 9; ++i) QTest::keyClick(bar, Qt::Key_Right);
+    QVERIFY(bar->isTabVisible(9) && bar->rect().contains(bar->tabRect(9)));
     QMenu* list = tabs->findChild<QMenu*>();
     QVERIFY(tabs->findChild<QToolButton*>(QString(), Qt::FindDirectChildrenOnly)->isVisible());
     Q_EMIT list->aboutToShow();
