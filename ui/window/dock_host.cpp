@@ -46,7 +46,7 @@ std::vector<int> columnShares(LayoutId layout, Room room) {
 /// The min width of a favoured dock's column, in percent. With these widths, the cards of small queries on
 /// the canvas have texts in a window of 1024 × 700 pixels.
 int favouredWidth(LayoutId layout, bool isCanvas, bool hasCanvas) {
-  if (layout == LayoutId::Author) return 40;
+  if (layout == LayoutId::Author) return 36;
   return isCanvas ? 72 : hasCanvas ? 64 : 62;
 }
 
@@ -79,6 +79,19 @@ void raiseShare(std::vector<int>& shares, std::size_t index, int least) {
   shares[index] = least;
 }
 
+/// Raises the share at `index` to `least`, in percent. The largest other share shrinks, because a small one
+/// would become too small for its texts.
+void takeFromLargest(std::vector<int>& shares, std::size_t index, int least) {
+  std::size_t largest = index == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (i != index && shares[i] > shares[largest]) largest = i;
+  }
+  if (largest >= shares.size() || shares[index] >= least) return;
+  const int taken = std::min(least - shares[index], shares[largest]);
+  shares[largest] -= taken;
+  shares[index] += taken;
+}
+
 /// The text at the start of an arrangement in the settings.
 const QString kArrangement = QStringLiteral("docks 1");
 
@@ -91,6 +104,18 @@ struct Column {
   std::vector<Cell> cells;
   int share = 0;
 };
+
+/// The height in pixels that a place keeps beside a favoured dock. `isEdited`: the canvas is favoured.
+int leastHeight(const Cell& cell, LayoutId layout, bool isEdited) {
+  // Below this height, the canvas would show only a part of a small query.
+  constexpr int kLeastCanvas = 100;
+  if (cell.docks.front()->id() == QLatin1String("canvas")) return kLeastCanvas;
+  // In Author, the user also edits in the other docks. So each of them has room for a title and a few lines.
+  constexpr int kLeastEditor = 120;
+  constexpr int kTabs = 36;
+  if (layout != LayoutId::Author || isEdited) return 0;
+  return kLeastEditor + (cell.docks.size() > 1 ? kTabs : 0);
+}
 
 }  // namespace
 
@@ -677,19 +702,16 @@ void DockHost::resizeAll() {
     widthShares.push_back(column.share);
     QList<int> heights;
     for (const int share : shares) heights.append((height() - below) * share / 100);
-    // Below this height, the canvas would show only a part of a small query.
-    constexpr int kLeastCanvas = 100;  // pixels
     for (std::size_t i = 0; favoured && i < column.cells.size(); ++i) {
-      const bool isCanvas = column.cells[i].docks.front()->id() == QLatin1String("canvas");
-      const int missing = kLeastCanvas - heights[static_cast<int>(i)];
-      if (!isCanvas || i == *favoured || missing <= 0) continue;
+      const int missing = leastHeight(column.cells[i], m_layout, isEdited) - heights[static_cast<int>(i)];
+      if (i == *favoured || missing <= 0) continue;
       heights[static_cast<int>(i)] += missing;
       heights[static_cast<int>(*favoured)] -= missing;
     }
     resizeDocks(cells, heights, Qt::Vertical);
   }
   if (favouredColumn)
-    raiseShare(widthShares, *favouredColumn, favouredWidth(m_layout, isEdited, isCanvasColumn));
+    takeFromLargest(widthShares, *favouredColumn, favouredWidth(m_layout, isEdited, isCanvasColumn));
   QList<int> widths;
   for (const int share : widthShares) widths.append(width() * share / 100);
   // A strip gets only its minimum height. Qt would also resize it with the window.
