@@ -32,6 +32,7 @@ void noteOpen(LessonView& view, const Action&) {
 
 void noteLayout(LessonView& view, const Action& action) {
   view.layout = wordOf(action);
+  ++view.layoutActions;
   view.docks.clear();
   view.compared = 0;
   view.experiment.clear();
@@ -245,7 +246,7 @@ std::optional<std::size_t> positionOf(const Moment& moment, RunId run, const Tra
 
 void show(LessonStage& stage, const LessonView& view, const document::Document* document,
           const std::vector<std::pair<RunId, const metrics::RunFacts*>>& runs) {
-  if (!view.layout.empty()) stage.showLayout(QString::fromStdString(view.layout));
+  if (!view.layout.empty()) stage.showLayout(QString::fromStdString(view.layout), view.layoutActions);
   if (document == nullptr) return;
   for (const std::string& dock : view.docks) stage.showDock(QString::fromStdString(dock));
   if (!runs.empty()) {

@@ -55,7 +55,9 @@ class LessonStage {
   virtual void showQuery(const QString& query, const document::Document& document, const QString& change) = 0;
   // The functions below concern the active document.
 
-  virtual void showLayout(const QString& layout) = 0;
+  /// Shows a layout. `actions` is the number of layout actions so far. If this number differs from the last
+  /// call, only the docks of the layout are open.
+  virtual void showLayout(const QString& layout, std::uint32_t actions) = 0;
   virtual void showDock(const QString& id) = 0;
   virtual void select(const Selection& selection) = 0;
   virtual Selection selection() const = 0;
@@ -90,6 +92,7 @@ class LessonStage {
 /// The state of the views after the actions so far. show() restores the views from this value.
 struct LessonView {
   std::string layout;              ///< empty: the learner's layout
+  std::uint32_t layoutActions = 0;  ///< number of layout actions so far
   std::vector<std::string> docks;  ///< the docks that were shown after the layout
   std::optional<lesson::Target> target;
   std::optional<lesson::Moment> moment;  ///< the moment of the last run; nothing: its end

@@ -65,6 +65,7 @@ void WindowStage::begin() {
   // Docks that the learner or an earlier lesson has opened would take the space of this lesson's docks.
   m_docks.restore();
   m_docks.setLayoutStates({}, m_docks.layout());
+  m_layoutActions = 0;
 }
 
 void WindowStage::end() {
@@ -148,10 +149,12 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   open->model->markSaved();
 }
 
-void WindowStage::showLayout(const QString& layout) {
+void WindowStage::showLayout(const QString& layout, std::uint32_t actions) {
   m_docks.restore();
+  // An action for the current layout also closes the docks that were opened before.
+  const bool isNew = std::exchange(m_layoutActions, actions) != actions;
   for (const LayoutId id : kLayouts) {
-    if (layoutName(id) != layout || m_docks.layout() == id) continue;
+    if (layoutName(id) != layout || (m_docks.layout() == id && !isNew)) continue;
     m_docks.setLayout(id);
     m_docks.resetLayout();
   }

@@ -40,7 +40,7 @@ class WindowStage : public QObject, public LessonStage {
   void hidePrediction(bool hides) override;
   document::RunSettings machine() const override;
   void showQuery(const QString& query, const document::Document& document, const QString& change) override;
-  void showLayout(const QString& layout) override;
+  void showLayout(const QString& layout, std::uint32_t actions) override;
   void showDock(const QString& id) override;
   void select(const Selection& selection) override;
   Selection selection() const override;
@@ -87,6 +87,7 @@ class WindowStage : public QObject, public LessonStage {
   std::uint32_t m_tab = 0;
   std::optional<Before> m_before;  ///< nothing: no lesson is open
   std::uint64_t m_emptied = 0;
+  std::uint32_t m_layoutActions = 0;  ///< of the last showLayout()
 };
 
 }  // namespace spanscope::ui

@@ -18,6 +18,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -232,6 +233,57 @@ class TestLessonStage : public LessonWindow {
     QVERIFY(isIdle());
     QTRY_VERIFY2(m_window->canvas().place().zoom >= kTextZoom,
                  qPrintable(QString::number(m_window->canvas().place().zoom)));
+  }
+
+  /// The dock of a step in Author leaves the docks beside it enough room for their texts.
+  void aDockInAuthorSqueezesNoOther() {
+    m_window->resize(1024, 700);
+    perform("learn.lesson:0-first-steps.md#1");
+    QVERIFY(isIdle());
+    QVERIFY(goTo(1));
+    const auto dock = [this](const char* id) -> const Dock& {
+      return *m_window->docks().dock(QString::fromLatin1(id));
+    };
+    QTRY_VERIFY(dock("add").isVisible() && dock("json").isVisible());
+    QTest::qWait(100);
+    const int width = dock("add").width();
+    QVERIFY(goTo(2));
+    course().doTasks();
+    QVERIFY(isIdle());
+    QCOMPARE(course().dock(), QStringLiteral("output"));
+    QTRY_VERIFY(dock("output").height() > 2 * dock("json").height());
+    for (const char* id : {"inspector", "json"})
+      QVERIFY2(dock(id).height() >= 95, qPrintable(QStringLiteral("%1").arg(dock(id).height())));
+    constexpr int kRounding = 8;  // pixels
+    QVERIFY2(dock("add").width() >= width - kRounding, qPrintable(QStringLiteral("%1").arg(width)));
+    std::vector<const Dock*> shown;
+    for (const Dock* each : m_window->docks().docks()) {
+      if (each->visibleRegion().isEmpty()) continue;
+      for (const Dock* other : shown) QVERIFY(!each->geometry().intersects(other->geometry()));
+      shown.push_back(each);
+    }
+  }
+
+  /// After a layout action, the docks that an earlier step opened in the same layout are closed.
+  void aLayoutActionClosesOtherDocks() {
+    QFile file(m_fresh->path(QStringLiteral("lesson.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
+        "```do\nopen example:rag.json\nlayout explain\ndock paging\n```\n\n"
+        "## 2. Two\n\nB.\n\n```do\nlayout author\nlayout explain\ndock mask\n```\n");
+    file.close();
+    QVERIFY(m_window->lessons().open(file.fileName()));
+    QVERIFY(goTo(0));
+    const Dock* paging = m_window->docks().dock(QStringLiteral("paging"));
+    const Dock* mask = m_window->docks().dock(QStringLiteral("mask"));
+    QTRY_VERIFY(!paging->isHidden());
+    QVERIFY(goTo(1));
+    QTRY_VERIFY(paging->isHidden() && !mask->isHidden());
+    QCOMPARE(m_window->docks().layout(), LayoutId::Explain);
+    // The learner goes back.
+    QVERIFY(goTo(0));
+    QTRY_VERIFY(!paging->isHidden() && mask->isHidden());
   }
 
   /// Its tabs are not opened again with the program, unless the learner has changed them.
