@@ -401,6 +401,42 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
   if (place.isWhole && m_canvas.isVisible() && !isWhole()) fitReadable();
 }
 
+void CanvasParts::holdPlace() {
+  if (m_heldAt)
+    followWindow();
+  else
+    m_heldAt = m_canvas.mapTo(m_canvas.window(), QPoint());
+}
+
+void CanvasParts::releasePlace() {
+  if (m_heldAt) followWindow();
+  m_heldAt.reset();
+}
+
+void CanvasParts::followWindow() {
+  const QPoint now = m_canvas.mapTo(m_canvas.window(), QPoint());
+  const QPoint before = *std::exchange(m_heldAt, now);
+  m_view->panBy(before - now);
+}
+
+void CanvasParts::takeSize() {
+  const bool wasWhole = isWhole();
+  const bool wasSeen = m_view->visibleRect().intersects(focusRect());
+  layOutOverlays();
+  if (m_heldAt && !m_fitPending) {
+    followWindow();
+    // The query moves only if it would be cut off.
+    const bool isSeen = m_keepsFit && wasWhole ? isWhole() : m_view->visibleRect().contains(focusRect());
+    if (isSeen || !wasSeen) return;
+  }
+  giveRoom();
+  fitWhenReady();
+  if (m_keepsFit && m_core.document().size() > 0)
+    fitReadable();
+  else if (wasSeen)
+    m_view->bringIntoSight(focusRect());
+}
+
 bool CanvasParts::isWhole() const {
   return m_core.document().size() > 0 && m_view->visibleRect().contains(m_scene.contentRect());
 }
@@ -429,19 +465,9 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
   if (watched != &m_canvas) return QObject::eventFilter(watched, event);
   switch (event->type()) {
     case QEvent::Resize:
-    case QEvent::Show: {
-      const QRectF focus = focusRect();
-      const bool wasSeen = m_view->visibleRect().intersects(focus);
-      layOutOverlays();
-      giveRoom();
-      fitWhenReady();
-      if (m_keepsFit && m_core.document().size() > 0) {
-        fitReadable();
-      } else if (wasSeen) {
-        m_view->bringIntoSight(focusRect());
-      }
+    case QEvent::Show:
+      takeSize();
       break;
-    }
     case QEvent::FocusIn:
     case QEvent::FocusOut:
       m_scene.setFocused(event->type() == QEvent::FocusIn);
