@@ -7,6 +7,7 @@
 #include "ui/views/common/elided_text.h"
 
 #include <QAccessible>
+#include <QApplication>
 #include <QDesktopServices>
 #include <QFileInfo>
 #include <QLabel>
@@ -330,6 +331,8 @@ void LessonReader::refresh() {
   keepProgress();
   fillStep();
   refreshButtons();
+  // At the end of a run, the buttons can be used again.
+  if (QApplication::focusWidget() == this) focusNext();
   Q_EMIT stepShown();
 }
 
@@ -407,7 +410,14 @@ void LessonReader::fillStep() {
     });
   }
   m_pointing = nullptr;
+  // The new page replaces the control that has the focus.
+  const QWidget* const focused = QApplication::focusWidget();
+  const bool hadFocus =
+      focused == this || (m_area->widget() != nullptr &&
+                          (focused == m_area->widget() || m_area->widget()->isAncestorOf(focused)));
+  if (hadFocus) setFocus(Qt::OtherFocusReason);
   m_area->setWidget(page);
+  if (hadFocus) focusNext();
   m_area->verticalScrollBar()->setValue(place);
   if (added == nullptr && !isNew && hasActed && readable > m_shownBlocks) added = m_tasks;
   if (added != nullptr) QTimer::singleShot(0, added, [this, added] { revealCard(*added); });
@@ -423,6 +433,17 @@ void LessonReader::fillStep() {
   if (m_question != nullptr) {
     m_askedWith = m_stage.selection();
   }
+}
+
+/// Moves the focus to the control that the learner needs next. While the lesson runs something, the panel
+/// itself keeps the focus.
+void LessonReader::focusNext() {
+  if (m_question != nullptr)
+    m_question->takeFocus();
+  else if (m_tasks != nullptr)
+    m_tasks->setFocus(Qt::OtherFocusReason);
+  else if (!m_course->isBusy())
+    m_next->setFocus(Qt::OtherFocusReason);
 }
 
 /// Scrolls down until a card is visible, or its beginning if the card is too high.

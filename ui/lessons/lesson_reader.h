@@ -90,6 +90,7 @@ class LessonReader : public QFrame {
  private:
   int larger() const;  ///< additional size of letters, in pixels
   void revealCard(const QWidget& card);
+  void focusNext();
   void makePage();
   void refresh();
   void fillStep();

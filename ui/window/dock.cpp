@@ -3,6 +3,7 @@
 
 #include "ui/theme/theme.h"
 #include "ui/views/common/elided_text.h"
+#include "ui/window/focus_keeper.h"
 
 #include <QEvent>
 #include <QFrame>
@@ -70,6 +71,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
     : QDockWidget(title, parent), m_id(id) {
   setObjectName(QStringLiteral("dock-") + id);
   setAccessibleName(title);
+  keepFocusIn(*this);
   // The frame and its title bar draw one common border.
   auto* frame = new QFrame;
   frame->setObjectName(titled ? QStringLiteral("dockBody") : QStringLiteral("dockCard"));

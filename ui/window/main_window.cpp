@@ -15,6 +15,7 @@
 #include "ui/window/command_controller.h"
 #include "ui/window/dialogs.h"
 #include "ui/window/document_controller.h"
+#include "ui/window/focus_keeper.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/log_controller.h"
@@ -97,7 +98,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     if (index >= 0 && index < static_cast<int>(documents.size()))
       m_documents->closeTab(*documents[static_cast<std::size_t>(index)]);
   });
+  keepFocusIn(*m_topBar);
   setMenuWidget(m_topBar);
+  new FocusKeeper(this);
 
   m_welcome = new WelcomePage(exampleTable());
   connect(m_welcome, &WelcomePage::openExample, this, &MainWindow::openExample);
@@ -109,6 +112,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_notice = new NoticeBar;
   connect(m_notice, &NoticeBar::answered, this, &MainWindow::answerNotice);
   auto* documents = new QWidget;
+  keepFocusIn(*documents);
   auto* column = new QVBoxLayout(documents);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -126,6 +130,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_status = new StatusLine(m_settings, m_workspace, docks(), *m_pages);
   setStatusBar(m_status);
   makeRoles();
+  keepFocusIn(m_serving->panel());
   rows->addWidget(&m_serving->panel());
   rows->setStretchFactor(0, 1);
   rows->setStretchFactor(1, 0);

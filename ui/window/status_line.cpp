@@ -10,6 +10,7 @@
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/problems/problems_view.h"
 #include "ui/window/dock_host.h"
+#include "ui/window/focus_keeper.h"
 #include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
@@ -253,6 +254,7 @@ constexpr int kPause = 150;         // milliseconds without typing after which p
 StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& docks, const PageArea& pages)
     : m_settings(settings), m_workspace(workspace), m_docks(docks), m_pages(pages) {
   setObjectName(QStringLiteral("statusBar"));
+  keepFocusIn(*this);
   setSizeGripEnabled(false);
   m_status = new ElidedLabel;
   m_status->setObjectName(QStringLiteral("runState"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/window_parts.h"
 
+#include "ui/window/focus_keeper.h"
+
 #include <QTimer>
 
 #include <algorithm>
@@ -15,6 +17,7 @@ PageArea::PageArea(QWidget* welcome, QWidget* documents)
 }
 
 void PageArea::addPanel(QWidget& panel) {
+  keepFocusIn(panel);
   insertWidget(0, &panel);
   setStretchFactor(0, 0);
   setStretchFactor(indexOf(m_pages), 1);

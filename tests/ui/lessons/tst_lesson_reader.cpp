@@ -193,6 +193,28 @@ class TestLessonReader : public LessonWindow {
     QVERIFY2(verdict->text().startsWith(QStringLiteral("✓")), qPrintable(verdict->text()));
   }
 
+  /// An answer or a run removes controls of the lesson. The keyboard focus stays in the lesson.
+  void theFocusStaysInTheLesson() {
+    m_window->activateWindow();
+    perform("learn.lesson:0-first-steps.md#5");
+    QVERIFY(isIdle());
+    const auto isInLesson = [this] { return reader().isAncestorOf(QApplication::focusWidget()); };
+    auto* help = reader().findChild<QPushButton*>(QStringLiteral("lessonHelp"));
+    QVERIFY(help != nullptr);
+    help->setFocus();
+    QTRY_COMPARE(QApplication::focusWidget(), static_cast<QWidget*>(help));
+    help->click();
+    QTRY_VERIFY_WITH_TIMEOUT(course().waiting().has_value(), kWait);
+    QTRY_VERIFY(isInLesson());
+    reader().findChildren<QRadioButton*>().front()->setChecked(true);
+    QPushButton* answer = button(QStringLiteral("Answer"));
+    answer->setFocus();
+    QTRY_COMPARE(QApplication::focusWidget(), static_cast<QWidget*>(answer));
+    answer->click();
+    QTRY_VERIFY(!course().waiting().has_value());
+    QTRY_VERIFY(isInLesson());
+  }
+
   /// The lesson waits until the learner has run the query, and takes this run.
   void theLearnerRunsTheQuery() {
     perform("learn.lesson:0-first-steps.md#3");

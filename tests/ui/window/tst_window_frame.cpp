@@ -9,6 +9,7 @@
 #include "ui/window/document_tabs.h"
 
 #include <QAbstractButton>
+#include <QApplication>
 #include <QByteArray>
 #include <QComboBox>
 #include <QGlyphRun>
@@ -17,6 +18,7 @@
 #include <QMouseEvent>
 #include <QObject>
 #include <QPoint>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSize>
 #include <QStatusBar>
@@ -492,6 +494,32 @@ class TestWindowFrame : public QObject {
       }
     }
     QCOMPARE((*around.begin())->nextInFocusChain()->previousInFocusChain(), *around.begin());
+  }
+
+  /// A control that disappears or cannot be used any more does not give the focus to another dock.
+  void theFocusStaysInItsPanel_data() {
+    QTest::addColumn<bool>("isHidden");
+    QTest::newRow("hidden") << true;
+    QTest::newRow("disabled") << false;
+  }
+  void theFocusStaysInItsPanel() {
+    QFETCH(const bool, isHidden);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Dock& dock = *m_window->docks().dock(QStringLiteral("json"));
+    QTRY_VERIFY(dock.isVisible());
+    // A new widget is the last one in the order of Tab, so Qt would give the focus to the first widget.
+    auto* control = new QPushButton(dock.widget());
+    control->show();
+    m_window->activateWindow();
+    control->setFocus();
+    QTRY_COMPARE(QApplication::focusWidget(), static_cast<QWidget*>(control));
+    if (isHidden)
+      control->hide();
+    else
+      control->setEnabled(false);
+    const QWidget* const focused = QApplication::focusWidget();
+    QVERIFY(focused != nullptr);
+    QVERIFY2(focused == &dock || dock.isAncestorOf(focused), qPrintable(focused->objectName()));
   }
 
   /// With fewer than two runs there is nothing to choose for a comparison, however wide the dock is.
