@@ -4,6 +4,7 @@
 #include "engine/query/chat_writer.h"
 #include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
+#include "tests/engine/query/diagnostic_lines.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
@@ -22,17 +23,9 @@
 
 using namespace spanscope::query;
 using spanscope::product_text::worded;
+using spanscope::query::testing::textOf;
 
 namespace {
-
-QString textOf(const std::vector<Diagnostic>& diagnostics) {
-  std::string lines;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
-    lines += mark + diagnostic.located({}) + "\n";
-  }
-  return QString::fromStdString(lines);
-}
 
 const char* const kList =
     "warning 1:1: Spanscope found <list-chat-messages>, but expects a query. <read-seq>.\n";

@@ -2,6 +2,7 @@
 // What is said about texts that are no queries, or doubtful ones: where, what was found, what was expected.
 #include "engine/query/json/json.h"
 #include "engine/query/operators/vocabulary.h"
+#include "tests/engine/query/diagnostic_lines.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
@@ -17,6 +18,7 @@
 using namespace spanscope::query;
 using spanscope::product_text::matches;
 using spanscope::product_text::worded;
+using spanscope::query::testing::textOf;
 
 namespace {
 
@@ -27,15 +29,6 @@ const std::string kSample =
     R"( "max_tokens": null, "input": {"seq": []}}}}]}, {"map": {"metadata": {"model": "m"}, "inputs": ["a", "b"]}},)"
     R"( {"zip": [{"user": "a"}, {"monad": {"print": "x"}}]}, {"augment": {"embedding_model": "e", "body":)"
     R"( {"user": "q"}, "doc": ["d", {"Binary": [0, 255]}]}}, {"user": "b"}]}, "unknown": [true, false, null]}})";
-
-QString textOf(const std::vector<Diagnostic>& diagnostics) {
-  std::string lines;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
-    lines += mark + diagnostic.located({}) + "\n";
-  }
-  return QString::fromStdString(lines);
-}
 
 }  // namespace
 

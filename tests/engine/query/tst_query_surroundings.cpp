@@ -5,6 +5,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "tests/engine/query/diagnostic_lines.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
@@ -24,6 +25,7 @@
 
 using namespace spanscope::query;
 using spanscope::product_text::worded;
+using spanscope::query::testing::textOf;
 
 namespace {
 
@@ -31,15 +33,6 @@ using Values = std::map<std::string, std::string>;
 
 Node parsed(const char* json) {
   return *parseJson(json).query;
-}
-
-QString textOf(const std::vector<Diagnostic>& diagnostics) {
-  std::string lines;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
-    lines += mark + diagnostic.located({}) + "\n";
-  }
-  return QString::fromStdString(lines);
 }
 
 /// Answers every question but "no?".

@@ -6,6 +6,7 @@
 #include "engine/query/query_form.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_cursor.h"
+#include "tests/engine/query/diagnostic_lines.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
 #include "tests/support/product_text.h"
@@ -28,17 +29,9 @@
 
 using namespace spanscope::query;
 using spanscope::product_text::worded;
+using spanscope::query::testing::textOf;
 
 namespace {
-
-QString textOf(const std::vector<Diagnostic>& diagnostics) {
-  std::string lines;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
-    lines += mark + diagnostic.located({}) + "\n";
-  }
-  return QString::fromStdString(lines);
-}
 
 void removeAll(std::string& text, const std::string& part) {
   for (std::size_t i = text.find(part); i != std::string::npos; i = text.find(part, i))
