@@ -32,7 +32,6 @@ class ExpressionReader {
     split();
   }
 
-  bool isFaulty() const { return m_isFaulty; }
   bool atEnd() const { return m_next == m_words.size(); }
 
   std::optional<Expression> expression() {

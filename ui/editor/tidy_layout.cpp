@@ -314,18 +314,7 @@ double treeHeight(const Document& document, NodeId top, const Stacks& stacks) {
 Layout tidyLayout(const Document& document, const Stacks& stacks) {
   Layout layout;
   double bottom = 0;
-  std::vector<std::pair<NodeId, Layout>> loose;
-  for (const NodeId top : document.tops()) {
-    Layout tree = TreeLayout(document, top, stacks).take();
-    double dx = 0;
-    double dy = 0;
-    if (const auto& position = document.at(top).position) {
-      dx = position->x - tree.at(top).x;
-      dy = position->y - tree.at(top).y;
-    } else if (top != document.root()) {
-      loose.emplace_back(top, std::move(tree));
-      continue;
-    }
+  const auto add = [&](Layout& tree, double dx, double dy) {
     for (auto& [id, rect] : tree) {
       rect.x += dx;
       rect.y += dy;
@@ -336,19 +325,18 @@ Layout tidyLayout(const Document& document, const Stacks& stacks) {
       bottom = std::max(bottom, rect.y + rect.height);
     }
     layout.merge(tree);
+  };
+  std::vector<Layout> loose;
+  for (const NodeId top : document.tops()) {
+    Layout tree = TreeLayout(document, top, stacks).take();
+    if (const auto& position = document.at(top).position)
+      add(tree, position->x - tree.at(top).x, position->y - tree.at(top).y);
+    else if (top == document.root())
+      add(tree, 0, 0);
+    else
+      loose.push_back(std::move(tree));
   }
-  for (auto& [top, tree] : loose) {
-    const double dy = layout.empty() ? 0 : bottom + kTreeGap;
-    for (auto& [id, rect] : tree) {
-      rect.y += dy;
-      if (const auto& own = document.at(id).position) {
-        rect.x = own->x;
-        rect.y = own->y;
-      }
-      bottom = std::max(bottom, rect.y + rect.height);
-    }
-    layout.merge(tree);
-  }
+  for (Layout& tree : loose) add(tree, 0, layout.empty() ? 0 : bottom + kTreeGap);
   return layout;
 }
 

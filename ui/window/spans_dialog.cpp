@@ -157,15 +157,6 @@ void SpansDialog::showProposals() {
                "the Costs dock measures requests of this log. Probe measures the created query."));
 }
 
-void SpansDialog::setAccepted(std::size_t proposal, bool accepts) {
-  if (QTreeWidgetItem* item = m_list->topLevelItem(static_cast<int>(proposal)))
-    item->setCheckState(0, accepts ? Qt::Checked : Qt::Unchecked);
-}
-
-void SpansDialog::setTemplate(bool isTemplate) {
-  m_template->setChecked(isTemplate);
-}
-
 doctor::SpanQuery SpansDialog::query() const {
   std::vector<doctor::SpanProposal> accepted;
   for (std::size_t i = 0; i < m_proposals.size(); ++i) {

@@ -34,8 +34,6 @@ class SpansDialog : public QDialog {
   const std::vector<doctor::SpanProposal>& proposals() const { return m_proposals; }
   /// Whether the parts of the log are counted.
   bool isCounted() const { return m_isCounted; }
-  void setAccepted(std::size_t proposal, bool accepts);
-  void setTemplate(bool isTemplate);
 
  private:
   void showProposals();
