@@ -276,7 +276,7 @@ bool answerSpanQuery(const SpanQueryCall& call, const std::vector<std::unique_pt
           interrupted = std::move(error);
           stop.request_stop();
         }
-        std::this_thread::sleep_for(server::kTurn);
+        std::this_thread::sleep_for(server::kCheckPeriod);
       }
     });
     traced.begin();

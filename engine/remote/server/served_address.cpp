@@ -96,7 +96,7 @@ void ServedAddress::finish(const std::stop_token& hurry) {
   m_isDraining = true;
   listener.closeSoon();
   const Clock::time_point until = Clock::now() + m_config.limits.toFinish;
-  while (running > 0 && Clock::now() < until && !hurry.stop_requested()) std::this_thread::sleep_for(kTurn);
+  while (running > 0 && Clock::now() < until && !hurry.stop_requested()) std::this_thread::sleep_for(kCheckPeriod);
   m_isHurrying = true;
   // The server still writes the last answers, and also answers waiting clients.
   constexpr std::chrono::milliseconds kToTell{2000};

@@ -37,7 +37,7 @@ struct AddressConfig {
 
 inline constexpr int kClientGone = 499;  ///< only the metrics count this status; no client gets it
 /// The time between two checks of a wait.
-inline constexpr std::chrono::milliseconds kTurn{50};
+inline constexpr std::chrono::milliseconds kCheckPeriod{50};
 /// Requests with a body of up to this number of bytes do not wait for memory.
 inline constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 

@@ -130,7 +130,7 @@ void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, htt
   Answer& replies = run.answer();
   WholeReply whole(std::move(head), replies.choices(), run.call().logprobs, answering.tokenizer);
   while (true) {
-    const Answer::News news = replies.wait(kTurn);
+    const Answer::News news = replies.wait(kCheckPeriod);
     for (const AnswerPiece& piece : news.pieces) whole.take(piece);
     if (news.isComplete) break;
     const std::optional<ApiError> error = problemOf(news, answering, run.began());
@@ -146,7 +146,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
   // A failure before the first text becomes an answer with an error status.
   Answer::News first;
   while (true) {
-    first = run->answer().wait(kTurn);
+    first = run->answer().wait(kCheckPeriod);
     if (!first.pieces.empty() || first.isComplete) break;
     const std::optional<ApiError> error = problemOf(first, answering, run->began());
     if (!error) continue;
@@ -168,7 +168,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
   const auto write = [answering, run, stream](httplib::DataSink& sink) {
     constexpr std::chrono::seconds kSilence{15};
     Answer& replies = run->answer();
-    const Answer::News news = stream->news ? *std::exchange(stream->news, std::nullopt) : replies.wait(kTurn);
+    const Answer::News news = stream->news ? *std::exchange(stream->news, std::nullopt) : replies.wait(kCheckPeriod);
     std::string text;
     if (!std::exchange(stream->hasBegun, true)) text = stream->text.begin();
     for (const AnswerPiece& piece : news.pieces) text += stream->text.take(piece);
