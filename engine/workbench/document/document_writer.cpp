@@ -64,7 +64,7 @@ std::string nodesText(const Document& document, NodeId top, const std::string& i
     Json looks = id == kNoNode ? Json{{"missing", true}} : looksOf(document.at(id));
     if (looks.empty()) continue;
     out += out.empty() ? "{\n" : ",\n";
-    out += indent + "  " + compactJson(path) + ": " + compactJson(looks);
+    out += indent + "  " + compactJson(Json(path)) + ": " + compactJson(looks);
   }
   return out.empty() ? "{}" : out + "\n" + indent + "}";
 }
