@@ -5,6 +5,7 @@
 #include "ui/window/whole_tabs.h"
 
 #include <QDir>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
 
