@@ -139,7 +139,9 @@ metrics::PromptAccount accountFrom(const QJsonObject& object) {
                      .relocated = object[QStringLiteral("relocated")].toInteger(),
                      .computed = object[QStringLiteral("computed")].toInteger(),
                      .again = object[QStringLiteral("again")].toInteger(),
-                     .padding = object[QStringLiteral("padding")].toInteger(),
+                     // Older archives have one count of padding and delimiter tokens.
+                     .padding = object[QStringLiteral("padding")].toInteger(
+                         object[QStringLiteral("padded")].toInteger()),
                      .delimiters = object[QStringLiteral("delimiters")].toInteger(),
                      .cropped = object[QStringLiteral("cropped")].toInteger()},
           .unread = object[QStringLiteral("unread")].toInteger(),
