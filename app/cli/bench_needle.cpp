@@ -262,10 +262,9 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
       std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
   const workbench::ModelBundle& bundle = *model;
   CommandService service(context, ownModel(model, options.session));
-  const Report report{
-      .options = options,
-      .rows = service.measure<jobs::NeedleJob>(options.needle, options.session.settings).rows,
-      .context = bundle.config.maxPositions};
+  const Report report{.options = options,
+                      .rows = service.measure<jobs::NeedleJob>(options.needle, options.session.settings).rows,
+                      .context = bundle.config.maxPositions};
   writeReport(context, options, bundle, toJson(report), textOf(report));
   if (!options.pictures.empty()) {
     const std::filesystem::path folder(options.pictures);

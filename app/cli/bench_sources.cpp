@@ -58,12 +58,12 @@ std::string textOf(const SourcesRows& report) {
       "0\n\n",
       counted(choice.questions, "question"), counted(choice.rivals, "rival"), choice.seed, choice.reportSeed);
   for (const SourcesRow& part : report.rows) {
-    text +=
-        fmt::format("  {} documents. Right answers with seed {}: {}. With seed {}: {}\n", part.documents,
-                    choice.seed, rightText(part.chosenOn), choice.reportSeed, rightText(part.reportedOn));
+    text += fmt::format("  {} documents. Right answers with seed {}: {}. With seed {}: {}\n", part.documents,
+                        choice.seed, rightText(part.chosenOn), choice.reportSeed, rightText(part.reportedOn));
   }
   std::vector<TextTable::Column> columns = {{"measure", TextTable::Align::Left}};
-  for (const SourcesRow& part : report.rows) columns.push_back({fmt::format("ranked on: {}", part.documents)});
+  for (const SourcesRow& part : report.rows)
+    columns.push_back({fmt::format("ranked on: {}", part.documents)});
   for (const SourcesRow& part : report.rows) {
     columns.push_back({fmt::format("{}: one", part.documents)});
     columns.push_back({fmt::format("{}: two", part.documents)});
@@ -90,8 +90,7 @@ std::string textOf(const SourcesRows& report) {
   }
   text += /*id:right-answers-whose*/ "\n  Right answers whose needed documents rank above all others:\n\n" +
           table.text() + '\n';
-  for (const SourceFound& found : report.found)
-    text += fmt::format("  {}: {}\n", found.name, found.formula);
+  for (const SourceFound& found : report.found) text += fmt::format("  {}: {}\n", found.name, found.formula);
   return text;
 }
 
@@ -126,12 +125,12 @@ nlohmann::ordered_json toJson(const SourcesRows& report) {
 /// A panel for each number of documents, a row for each measure.
 std::string picture(const SourcesRows& report, const std::string& model) {
   experiment::HeatChart chart;
-  chart.texts = {.title = "Answers whose documents rank on top",
-                 .subtitle = fmt::format("{}, {} each, seed {}; right answers, in %", model,
-                                         counted(report.choice.questions, "question"),
-                                         report.choice.reportSeed),
-                 .xLabel = "documents that are needed",
-                 .yLabel = "measure"};
+  chart.texts = {
+      .title = "Answers whose documents rank on top",
+      .subtitle = fmt::format("{}, {} each, seed {}; right answers, in %", model,
+                              counted(report.choice.questions, "question"), report.choice.reportSeed),
+      .xLabel = "documents that are needed",
+      .yLabel = "measure"};
   chart.columns = {"one", "two", "both"};
   for (const SourceFound& found : report.found) chart.rows.push_back(found.name);
   for (std::size_t i = 0; i < report.rows.size(); ++i) {

@@ -212,8 +212,8 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
     rows.push_back(std::move(row));
     machine = result.machine;
     const auto percent = [](double share) { return fixed(share * 100, 0) + " %"; };
-    table.addRow({result.test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
-                  shortNumber(result.flopsPerSecond),
+    table.addRow({result.test.name(), fixed(result.tokensPerSecond.median, 1),
+                  spread(result.tokensPerSecond, 1, 1), shortNumber(result.flopsPerSecond),
                   percent(result.flopsPerSecond / result.arithmeticLimit) + " of " +
                       shortNumber(result.arithmeticLimit),
                   shortNumber(result.bytesPerSecond),

@@ -38,8 +38,7 @@ workbench::JobHandle CommandService::carryOut(std::shared_ptr<workbench::Job> wo
 }
 
 void CommandService::finish(std::shared_ptr<workbench::Job> work, const std::function<std::string()>& doing) {
-  const workbench::JobHandle handle =
-      carryOut(std::move(work), [&] { showProgress(m_context, doing()); });
+  const workbench::JobHandle handle = carryOut(std::move(work), [&] { showProgress(m_context, doing()); });
   handle.rethrow();
   if (handle.state() == workbench::JobState::Stopped)
     throw Failure(errorAt("bench", "The job was stopped.", {}));

@@ -36,8 +36,8 @@ class CommandService {
   /// what the job throws, and Failure after a stop.
   template <class Kind>
   typename Kind::Result measure(typename Kind::Arguments choice, const workbench::RunSettings& settings) {
-    const auto job = std::make_shared<jobs::MeasuringJob<Kind>>(std::move(choice),
-                                                                jobs::JobInput{.settings = settings, .usesTiers = true});
+    const auto job = std::make_shared<jobs::MeasuringJob<Kind>>(
+        std::move(choice), jobs::JobInput{.settings = settings, .usesTiers = true});
     finish(job, [&job] { return job->found()->doing; });
     return *job->found();
   }

@@ -61,12 +61,10 @@ std::vector<SourceFound> rankMeasures(const std::vector<std::vector<AskedQuestio
 void LoadTimesJob::measure(LoadTimesRows& result, const LoadTimesChoice& choice, Measurement& at) {
   const experiment::ExperimentModel model = workbench::experimentModelOf(at.model(), at.sessionConfig());
   measureRows(
-      result, at, choice.tokens,
-      [](std::int32_t tokens) { return "measuring " + counted(tokens, "token"); },
+      result, at, choice.tokens, [](std::int32_t tokens) { return "measuring " + counted(tokens, "token"); },
       [&](std::int32_t tokens) {
         const experiment::ScratchFolder folder(experiment::scratchPlace(choice.folder, model.scratch));
-        return experiment::measureLoadTimes(model.open, model.session,
-                                            model.decoder.config().vocabularySize,
+        return experiment::measureLoadTimes(model.open, model.session, model.decoder.config().vocabularySize,
                                             {.tokens = tokens,
                                              .repeats = choice.repeats,
                                              .seed = choice.seed,
@@ -86,8 +84,7 @@ void SpeedJob::measure(SpeedRows& result, const SpeedChoice& choice, Measurement
   options.arithmetic = model.arithmeticRate();
   const compute::RateMeter measureMachine = model.device.kind.meter(model.backendOptions());
   measureRows(
-      result, at, choice.tests,
-      [](const experiment::SpeedTest& test) { return "measuring " + test.name(); },
+      result, at, choice.tests, [](const experiment::SpeedTest& test) { return "measuring " + test.name(); },
       [&](const experiment::SpeedTest& test) {
         return experiment::measureSpeed(*model.decoder, *model.backend, test, options, measureMachine,
                                         at.stop());
@@ -133,9 +130,8 @@ void SourcesJob::measure(SourcesRows& result, const SourcesChoice& choice, Measu
   for (const std::int32_t documents : choice.documents) {
     chosenOn.push_back(ask(documents, choice.seed));
     reportedOn.push_back(ask(documents, choice.reportSeed));
-    result.rows.push_back({.documents = documents,
-                           .chosenOn = tally(chosenOn.back()),
-                           .reportedOn = tally(reportedOn.back())});
+    result.rows.push_back(
+        {.documents = documents, .chosenOn = tally(chosenOn.back()), .reportedOn = tally(reportedOn.back())});
   }
   result.doing.clear();
   result.found = rankMeasures(chosenOn, reportedOn);

@@ -53,7 +53,6 @@ struct BenchKind {
   }
 };
 
-/// Compares the time to load documents with the time to compute them.
 struct LoadTimesChoice {
   std::vector<std::int32_t> tokens = {128, 512, 2048};  ///< of each document, at least 2
   std::int32_t repeats = 5;
@@ -61,30 +60,30 @@ struct LoadTimesChoice {
   std::string folder{};    ///< a folder on the measured disk; empty: the cache folder of the user
 };
 using LoadTimesRows = BenchRows<LoadTimesChoice, experiment::LoadTimes>;
+/// Compares the time to load documents with the time to compute them.
 struct LoadTimesJob : BenchKind<LoadTimesRows> {
   static constexpr const char* kId = "load-times";
   static void measure(LoadTimesRows& result, const LoadTimesChoice& choice, Measurement& at);
 };
 
-/// Compares the speed of prompts and generation with the limits of the machine.
 struct SpeedChoice {
   std::vector<experiment::SpeedTest> tests{};
   std::int32_t repeats = 5;
 };
 using SpeedRows = BenchRows<SpeedChoice, experiment::SpeedResult>;
+/// Compares the speed of prompts and generation with the limits of the machine.
 struct SpeedJob : BenchKind<SpeedRows> {
   static constexpr const char* kId = "speed";
   static void measure(SpeedRows& result, const SpeedChoice& choice, Measurement& at);
 };
 
-/// Counts the names that the model finds, for each length of the filler text and each size of groups.
 using NeedleRows = BenchRows<experiment::NeedleOptions, experiment::NeedleRow>;
+/// Counts the names that the model finds, for each length of the filler text and each size of groups.
 struct NeedleJob : BenchKind<NeedleRows> {
   static constexpr const char* kId = "needle";
   static void measure(NeedleRows& result, const experiment::NeedleOptions& choice, Measurement& at);
 };
 
-/// Ranks measures of attention: how often does a measure rank the needed documents of a right answer on top?
 struct SourcesChoice {
   std::vector<std::int32_t> documents = {8, 20};  ///< of a question
   std::int32_t rivals = 0;                        ///< as in experiment::SourceWorld
@@ -92,16 +91,17 @@ struct SourcesChoice {
   std::uint64_t seed = 1;                         ///< of the questions that rank the measures
   std::uint64_t reportSeed = 2;                   ///< of the reported questions
 };
+/// Counts of questions.
 struct SourceTally {
   experiment::SourceCount asked;
-  experiment::SourceCount right;
+  experiment::SourceCount right;  ///< those with a right answer
 };
 struct SourcesRow {
   std::int32_t documents = 0;
   SourceTally chosenOn;  ///< the questions that rank the measures
   SourceTally reportedOn;
 };
-/// A measure, and the number of right answers whose documents it ranks on top, by row.
+/// A measure. The counts have the right answers whose needed documents rank on top, by row.
 struct SourceFound {
   std::string name;
   std::string formula;
@@ -109,9 +109,10 @@ struct SourceFound {
   std::vector<experiment::SourceCount> reportedOn{};
 };
 struct SourcesRows : BenchRows<SourcesChoice, SourcesRow> {
-  /// Sorted, at the end: first the measure that finds the documents of the most ranking questions.
+  /// Empty before the end. First the measure that finds the documents of the most ranking questions.
   std::vector<SourceFound> found{};
 };
+/// Ranks measures of attention by the number of right answers whose documents they find.
 struct SourcesJob : BenchKind<SourcesRows> {
   static constexpr const char* kId = "sources";
   static void measure(SourcesRows& result, const SourcesChoice& choice, Measurement& at);

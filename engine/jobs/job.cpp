@@ -185,13 +185,14 @@ void RecordedJob::send(trace::JobOutcome outcome, const std::string& problem) {
 }
 
 const std::vector<JobRow>& jobTable() {
-  static const std::vector<JobRow> table{
-      answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(), measureRow<BenchmarkJob>(),
-      measureRow<ExperimentJob>(),      answerRow<FidelityJob>(),        answerRow<NextTokenJob>(),
-      answerRow<PairVectorsJob>(),      measureRow<LoadTimesJob>(),      measureRow<LogQualityJob>(),
-      measureRow<NeedleJob>(),          measureRow<PolicyComparisonJob>(), measureRow<ProbeJob>(),         measureRow<SourcesJob>(),
-      measureRow<SpeedJob>(),
-      measureRow<WarmingJob>()};
+  static const std::vector<JobRow> table{answerRow<AttentionEntropyJob>(),  answerRow<AttentionReplayJob>(),
+                                         measureRow<BenchmarkJob>(),        measureRow<ExperimentJob>(),
+                                         answerRow<FidelityJob>(),          answerRow<NextTokenJob>(),
+                                         answerRow<PairVectorsJob>(),       measureRow<LoadTimesJob>(),
+                                         measureRow<LogQualityJob>(),       measureRow<NeedleJob>(),
+                                         measureRow<PolicyComparisonJob>(), measureRow<ProbeJob>(),
+                                         measureRow<SourcesJob>(),          measureRow<SpeedJob>(),
+                                         measureRow<WarmingJob>()};
   return table;
 }
 
