@@ -15,6 +15,7 @@
 #include <QImage>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -319,6 +320,33 @@ class TestMask : public QObject {
     QCOMPARE(area->stretchAt(20), (MaskRange{20, 21}));
     QTest::keyClick(area, Qt::Key_0);
     QVERIFY(area->maskLayout().isByBlock());
+  }
+
+  /// Rows that were revealed stay visible when the size changes, until the user scrolls.
+  void revealedRowsStayVisible() {
+    MaskView view;
+    view.resize(460, 420);
+    view.setInput(test::twentyDocuments());
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* area = view.findChild<MaskArea*>();
+    for (int i = 0; i < 8 && !area->maskLayout().hasTexts(); ++i) QTest::keyClick(area, Qt::Key_Plus);
+    Selection part;
+    part.request = view.mask().request;
+    part.token = view.mask().placeOf(view.mask().prompt - 1);
+    const auto isVisible = [&] {
+      const QRect row = view.placesOf(part).front();
+      return area->viewport()->rect().contains(QPoint(row.right() - 2, row.center().y()));
+    };
+    QVERIFY(!isVisible());
+    view.bringIntoSight(part);
+    QVERIFY(isVisible());
+    view.resize(300, 300);
+    QTRY_VERIFY(isVisible());
+    area->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+    view.resize(400, 350);
+    QTRY_COMPARE(view.size(), QSize(400, 350));
+    QVERIFY(!isVisible());
   }
 
   /// In a low dock the mask has most of the room; what is said of it is a tip.

@@ -11,6 +11,7 @@
 
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QImage>
 #include <QPainter>
 #include <QPixmap>
 #include <QPushButton>
@@ -18,6 +19,10 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
+
+#include <algorithm>
+#include <memory>
+#include <set>
 
 using namespace spanscope;
 using spanscope::product_text::says;
@@ -33,9 +38,12 @@ class TestPoolView : public QObject {
   void aUseBeforeStoringIsHidden();
   void clickSelectsTheOwnersBlock();
   void aBlockHasItsCell();
+  void eachBlockOfThePoolIsDrawn();
+  void theLegendHasTheDrawnStates();
   void keysWalk();
   void cellsAreZoomed();
   void largePoolScrolls();
+  void aRevealedBlockStaysVisible();
   void csv();
   void tiersAreListed();
   void loadingStandsBesideComputing();
@@ -219,6 +227,72 @@ void TestPoolView::aBlockHasItsCell() {
   QVERIFY(!view.isOverTime() && !view.placesOf(part).empty());
 }
 
+namespace {
+
+/// A pool whose newest request has no blocks yet. Of the blocks, 2 are in use, 2 are cached, 1 is being
+/// computed, and the others are free.
+test::TraceMaker poolOfAllStates(std::int32_t blocks) {
+  test::TraceMaker maker(4, blocks);
+  maker.computedRequest(1, 1, 16, 1);
+  maker.startRun(2, 2, {test::TraceMaker::segment(16, 0, "/g/input")});
+  maker.send(2, 2, trace::BlockShared{1, 0, 0, 1});
+  maker.send(2, 2, trace::BlockShared{2, 0, 1, 1});
+  maker.send(2, 2, trace::BlockAllocated{5, 0, 2});
+  maker.startRun(3, 3, {test::TraceMaker::segment(4, 0, "/g/input")});
+  return maker;
+}
+
+}  // namespace
+
+/// Each block has one cell. Cells look alike if and only if their blocks have the same state.
+void TestPoolView::eachBlockOfThePoolIsDrawn() {
+  constexpr int kBlocks = 64;  // so many that the cells have no texts
+  const test::TraceMaker maker = poolOfAllStates(kBlocks);
+  ui::PoolView view;
+  view.resize(320, 240);
+  view.setInput(maker.input());
+  view.show();
+  const auto* area = view.findChild<ui::PoolArea*>();
+  std::set<BlockId> blocks;
+  for (int y = 0; y < area->contentSize().height(); ++y) {
+    for (int x = 0; x < area->contentSize().width(); ++x) blocks.insert(area->blockAt({x, y}));
+  }
+  blocks.erase(-1);
+  QCOMPARE(blocks.size(), std::size_t{kBlocks});
+  QVERIFY(area->visibleContent().contains(area->cell(kBlocks - 1)));
+
+  const QImage image = area->viewport()->grab().toImage();
+  const auto picture = [&](BlockId block) {
+    return image.copy(area->cell(block).translated(-area->offset()));
+  };
+  const auto countLike = [&](BlockId block) {
+    const QImage own = picture(block);
+    return static_cast<int>(
+        std::count_if(blocks.begin(), blocks.end(), [&](BlockId other) { return picture(other) == own; }));
+  };
+  QCOMPARE(countLike(kNullBlock), 1);
+  QCOMPARE(countLike(1), 2);  // in use
+  QCOMPARE(countLike(3), 2);  // cached
+  QCOMPARE(countLike(5), 1);  // being computed
+  QCOMPARE(countLike(6), kBlocks - 6);
+}
+
+/// The legend explains the states of the drawn blocks, and no others.
+void TestPoolView::theLegendHasTheDrawnStates() {
+  ui::PoolView view;
+  view.resize(320, 240);
+  const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+  const auto* legend = controls->findChild<ui::BlockLegend*>();
+  const int all = legend->sizeHint().width();
+  view.setInput(poolOfAllStates(16).input());
+  view.show();
+  QTRY_VERIFY(legend->sizeHint().width() < all);
+  for (const QString& name : {ui::Theme::name(ui::BlockRole::Computed), ui::metricShortName("blocks-in-use"),
+                              ui::metricShortName("cached-blocks"), ui::Theme::name(ui::BlockRole::Free)})
+    QVERIFY2(legend->accessibleName().contains(name), qPrintable(name));
+  QVERIFY(!legend->accessibleName().contains(ui::Theme::name(ui::BlockRole::Relocated)));
+}
+
 void TestPoolView::keysWalk() {
   test::TraceMaker maker(4, 64);
   maker.computedRequest(1, 1, 8, 1);
@@ -283,6 +357,26 @@ void TestPoolView::largePoolScrolls() {
   QCOMPARE(area->blockAt(area->cell(54'321).center()), 54'321);
   view.setShade(ui::PoolShade::Age);
   QVERIFY(!view.grab().isNull());
+}
+
+/// A block that was revealed stays visible when the size changes, until the user scrolls.
+void TestPoolView::aRevealedBlockStaysVisible() {
+  constexpr BlockId kLast = 99'999;
+  test::TraceMaker maker(2, kLast + 1);
+  ui::PoolView view;
+  view.resize(1280, 800);
+  ui::ViewInput input = maker.input();
+  input.selection.physical = kLast;
+  view.setInput(input);
+  view.show();
+  const auto* area = view.findChild<ui::PoolArea*>();
+  QTRY_VERIFY(area->visibleContent().contains(area->cell(kLast)));
+  view.resize(500, 300);
+  QTRY_VERIFY(area->visibleContent().contains(area->cell(kLast)));
+  area->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+  view.resize(600, 400);
+  QTRY_COMPARE(view.size(), QSize(600, 400));
+  QCOMPARE(area->verticalScrollBar()->value(), 0);
 }
 
 void TestPoolView::csv() {
