@@ -16,6 +16,7 @@
 #include "ui/words/part_text.h"
 
 #include <QChar>
+#include <QImage>
 #include <QObject>
 #include <QString>
 #include <QStringLiteral>
@@ -363,6 +364,46 @@ class TestAttentionShares : public QObject {
     QVERIFY(sourceWordsNote(words, {}, {}).contains(words.target));
     words.hasSources = false;
     QVERIFY(!sourceWordsNote(words, {}, {}).contains(words.target));
+
+    test::TraceMaker maker(16, 512);
+    maker.startRun(1, 1, {test::TraceMaker::segment(7, 0, "/g/input")});
+    trace::TokenGenerated token;
+    token.shown = " w";
+    token.segmentMass = {1.0F};
+    maker.send(1, 1, token);
+    maker.finish(1, 1);
+    const ViewInput input = maker.input();
+    const SourceWords own = sourceWords(input, shareModel(input), {}, {});
+    QVERIFY(!own.hasSources);
+    QCOMPARE(own.answer.tiles.size(), std::size_t{1});
+    QVERIFY(own.answer.top.isEmpty() && own.answer.bottom.isEmpty());
+  }
+
+  /// Tokens of an answer without a scale have no lines beside them.
+  void tokensWithoutAScaleHaveNoLines() {
+    AnswerTiles content;
+    for (const char* text : {"one", "two"}) {
+      AnswerTile tile;
+      tile.text = tile.description = QLatin1String(text);
+      content.tiles.push_back(tile);
+    }
+    const auto linesOf = [](const AnswerTiles& shown) {
+      AnswerTokens answer;
+      answer.resize(400, 70);
+      answer.setContent(shown, Theme());
+      answer.show();
+      const QImage image = answer.viewport()->grab().toImage();
+      // A column to the right of the tokens, without the frame of the focus.
+      constexpr int kBeside = 300;
+      int lines = 0;
+      for (int y = 1; y + 1 < image.height(); ++y)
+        lines += image.pixel(kBeside, y) != image.pixel(kBeside, 1) ? 1 : 0;
+      return lines;
+    };
+    QCOMPARE(linesOf(content), 0);
+    content.top = partText(0.5);
+    content.bottom = partText(0);
+    QCOMPARE(linesOf(content), 3);
   }
 
   /// Recorded by block, the tokens of a block share its attention.

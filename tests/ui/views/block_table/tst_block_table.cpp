@@ -8,9 +8,11 @@
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/block_table/block_table_view.h"
 
+#include <QHelpEvent>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolTip>
 
 #include <map>
 #include <memory>
@@ -39,6 +41,7 @@ class TestBlockTable : public QObject {
   void overviewShowsAllSegments();
   void namesAreWholeWhereTheTableScrolls();
   void namesAreWholeInOneSegment();
+  void bracketsHaveTheWholeNameInATip();
   void namesOutOfSightLeaveNoScraps();
   void cellsFillTheHeight();
   void endsBelowTheLastRow();
@@ -407,6 +410,24 @@ void TestBlockTable::namesAreWholeInOneSegment() {
   QVERIFY(area->hasOverview());
   for (std::size_t document = 1; document <= 12; ++document)
     QCOMPARE(area->partNames(0).at(document - 1), QStringLiteral("document %1").arg(document));
+}
+
+/// The name above a bracket may be short or missing. The tool tip has the whole name.
+void TestBlockTable::bracketsHaveTheWholeNameInATip() {
+  ui::BlockTableView view;
+  view.resize(1000, 300);
+  view.setInput(m_recording->input());
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  const std::vector<ui::TablePart>& parts = view.table().rows[0].parts;
+  QVERIFY(parts.size() >= 5);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const QPoint place = area->inViewport(area->tableLayout().bracket(0, i)).center();
+    QHelpEvent help(QEvent::ToolTip, place, area->viewport()->mapToGlobal(place));
+    QCoreApplication::sendEvent(area->viewport(), &help);
+    QCOMPARE(QToolTip::text(), parts[i].name);
+  }
+  QToolTip::hideText();
 }
 
 /// A high dock is used: cells of small sizes grow until the rows fill it, or are as high as a row can be
