@@ -176,6 +176,15 @@ class TestCanvasStacks : public QObject {
     QVERIFY(rag.core().stacks().empty());
   }
 
+  /// In a narrow canvas the width limits the zoom. Smaller cards need fewer stacks.
+  void aNarrowCanvasStacksFewerNodes() {
+    Rag wide(20, {900, 500});
+    Rag narrow(20, {450, 500});
+    QVERIFY(!wide.core().stacks().empty());
+    const std::size_t stacked = narrow.core().stacks().empty() ? 0 : narrow.stack().members.size();
+    QVERIFY2(stacked < wide.stack().members.size(), qPrintable(QString::number(stacked)));
+  }
+
   /// On a large screen all cards of twenty documents can be read at once, smaller than where some are
   /// stacked.
   void twentyDocumentsFitALargeScreen() {

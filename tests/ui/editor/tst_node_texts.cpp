@@ -57,6 +57,31 @@ class TestNodeTexts : public QObject {
     for (const QString& text : said) QVERIFY2(text.contains(QStringLiteral("3\u202F620")), qPrintable(text));
   }
 
+  /// A stack that has room only for a sign shows the number of its nodes.
+  void signsOfStacksHaveANumber() {
+    constexpr double kZoom = 0.3;
+    static_assert(kZoom < kTextZoom && kZoom > kShapeZoom);
+    const auto picture = [](int stacked, double width) {
+      NodeLook look;
+      look.op = std::string("user");
+      look.title = QStringLiteral("documents of the user");
+      look.stacked = stacked;
+      look.rect = {.x = 0, .y = 0, .width = width, .height = kStackHeight};
+      const CanvasStyle style{Theme()};
+      const NodeStatus status;
+      QImage image(80, 30, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      painter.scale(kZoom, kZoom);
+      paintNode(painter, look, status, makeNodeTexts(look, status, nullptr, style, textScale(kZoom)), {},
+                style, kZoom);
+      return image;
+    };
+    QVERIFY(picture(20, kCardWidth) != picture(17, kCardWidth));
+    // Without room for the number, the sign is alone.
+    QCOMPARE(picture(20, kCardWidth / 3), picture(17, kCardWidth / 3));
+  }
+
   /// A card without a line for its text counts the tokens of its stack in the title.
   void lowStacksCountTokens() {
     NodeStatus status;
