@@ -2,6 +2,7 @@
 // The program as it is started, without a display.
 #include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
@@ -126,6 +127,41 @@ class TestProgram : public QObject {
     QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
     const QImage image(folder.filePath(QStringLiteral("one-01-01-light-853x480.png")));
     QCOMPARE(image.size(), QSize(853, 480));
+  }
+
+  /// A log of requests is diagnosed before the picture is taken.
+  void takesPicturesOfADiagnosedLog() {
+    const QTemporaryDir folder;
+    const QString log = folder.filePath(QStringLiteral("log.jsonl"));
+    QFile file(log);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    for (int minute = 10; minute < 40; ++minute) {
+      file.write("{\"model\":\"m\",\"messages\":[{\"role\":\"system\",\"content\":\"It is 14:" +
+                 QByteArray::number(minute) +
+                 ". You are a travel assistant. Name your sources in each answer.\"},"
+                 "{\"role\":\"user\",\"content\":\"Which train leaves for Porto?\"}]}\n");
+    }
+    file.close();
+    const auto pictureOf = [&folder](const QString& shown, const QStringList& files) {
+      const QString place = folder.filePath(shown);
+      const Outcome outcome =
+          start(QStringList{QStringLiteral("--screenshot"), QStringLiteral("diagnose"),
+                            QStringLiteral("--theme"), QStringLiteral("light"), QStringLiteral("--size"),
+                            QStringLiteral("1024x700"), QStringLiteral("-o"), place} +
+                files);
+      if (outcome.code != 0) qWarning("%s", qPrintable(outcome.err));
+      return QImage(place + QStringLiteral("/diagnose-light-1024x700.png"));
+    };
+    const QImage with = pictureOf(QStringLiteral("with"), {log});
+    QCOMPARE(with.size(), QSize(1024, 700));
+    const QImage without = pictureOf(QStringLiteral("without"), {});
+    QCOMPARE(without.size(), with.size());
+    int changed = 0;
+    for (int y = 0; y < with.height(); ++y) {
+      for (int x = 0; x < with.width(); ++x) changed += with.pixel(x, y) != without.pixel(x, y) ? 1 : 0;
+    }
+    // The table of requests and the bars of their costs.
+    QVERIFY2(changed > 5000, qPrintable(QString::number(changed)));
   }
 
   /// A page has a picture of what each step shows, in both themes, and nothing beside it is needed.

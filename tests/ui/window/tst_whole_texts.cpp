@@ -15,6 +15,7 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
+#include <QDialog>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
@@ -23,13 +24,17 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QObject>
+#include <QPushButton>
+#include <QRect>
 #include <QScopeGuard>
+#include <QScreen>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
 #include <QTabBar>
 #include <QTest>
 #include <QToolTip>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cstdint>
@@ -293,6 +298,30 @@ class TestWholeTexts : public QObject {
     const QStringList faults = clippedIn(*m_window);
     QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
     QCOMPARE(m_window->size(), kSmall);
+  }
+
+  /// A dialog that is larger than the screen is made smaller and moved, so that its buttons are visible.
+  void dialogsStayOnTheScreen() {
+    const QRect screen = m_window->screen()->availableGeometry();
+    QDialog dialog;
+    auto* const column = new QVBoxLayout(&dialog);
+    column->addStretch();
+    auto* const button = new QPushButton(QStringLiteral("OK"));
+    column->addWidget(button);
+    dialog.resize(screen.size() + QSize(100, 200));
+    dialog.move(screen.topLeft() + QPoint(40, 60));
+    dialog.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QTRY_VERIFY(screen.contains(dialog.geometry()));
+    QTRY_VERIFY(screen.contains(QRect(button->mapToGlobal(QPoint()), button->size())));
+    dialog.close();
+    // A dialog that fits is only moved.
+    dialog.resize(300, 200);
+    dialog.move(screen.bottomRight() - QPoint(50, 50));
+    dialog.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QTRY_VERIFY(screen.contains(dialog.geometry()));
+    QCOMPARE(dialog.size(), QSize(300, 200));
   }
 
   /// A long tool tip has several lines.
