@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/metric_table.h"
 #include "engine/metrics/trace_stats.h"
+#include "engine/trace/line_pieces.h"
 #include "engine/trace/report.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
@@ -42,6 +43,7 @@ class TestReport : public QObject {
   void describeRows_data();
   void describeRows();
   void describeIsOneLine();
+  void numbersHaveAllDigits();
   void plainNamesAreWords();
   void plainNamesSayWhatBecameOfIt();
   void accountsSumUpToThePrompt();
@@ -301,6 +303,15 @@ void TestReport::describeIsOneLine() {
     QVERIFY(line.find(eventName(event.payload)) != std::string::npos);
     for (const char c : line) QVERIFY(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
   }
+}
+
+/// Numbers of any size are whole, with a decimal point.
+void TestReport::numbersHaveAllDigits() {
+  QCOMPARE(trace::fixedPoint(0.25, 1), std::string("0.2"));
+  QCOMPARE(trace::fixedPoint(-3, 2), std::string("-3.00"));
+  const std::string largest = trace::fixedPoint(std::numeric_limits<double>::max(), 2);
+  QCOMPARE(largest.size(), std::size_t{312});
+  QVERIFY(largest.starts_with("17976931348623157") && largest.ends_with(".00"));
 }
 
 /// The user never reads an identifier: each kind of event has a name in words.
