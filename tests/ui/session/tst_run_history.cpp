@@ -4,12 +4,15 @@
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QTest>
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -324,6 +327,27 @@ class TestRunHistory : public QObject {
     QCOMPARE(left.size(), std::size_t{1});
     QCOMPARE(left[0].metricValues->runs.at(7).answer, std::string("an answer"));
     QCOMPARE(left[0].warnings.size(), 2);
+  }
+
+  /// Archives of an earlier version have one count of padding and delimiter tokens.
+  void paddedTokensOfAnEarlierVersion() {
+    RunHistory history;
+    addTo(history, 7, sessionOf(7, "an answer", "/models/spanlet"));
+    RunRecord record = *history.find(7);
+    record.accounts.clear();
+    record.accounts[7].prompt = {.computed = 32, .padding = 3, .delimiters = 2};
+    const std::optional<RunRecord> whole = readRecord(recordText(record), {});
+    QVERIFY(whole && whole->accounts == record.accounts);
+    QJsonObject object = QJsonDocument::fromJson(recordText(record)).object();
+    QJsonObject account = object[QStringLiteral("accounts")].toArray().at(0).toObject();
+    account.remove(QStringLiteral("padding"));
+    account.remove(QStringLiteral("delimiters"));
+    account[QStringLiteral("padded")] = 5;
+    object[QStringLiteral("accounts")] = QJsonArray{account};
+    const std::optional<RunRecord> old = readRecord(QJsonDocument(object).toJson(), {});
+    QVERIFY(old && old->accounts.size() == 1);
+    QCOMPARE(old->accounts.at(7).prompt.padding, std::int64_t{5});
+    QCOMPARE(old->accounts.at(7).prompt.computed, std::int64_t{32});
   }
 
   /// Files take no more room than they may: the oldest runs go.
