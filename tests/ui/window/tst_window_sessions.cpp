@@ -119,21 +119,21 @@ class TestWindowSessions : public QObject, private FileWindow {
     CanvasPlace place = canvas.place();
     canvas.setPlace({.zoom = place.zoom * 0.8, .center = place.center});
     const auto placeOfRoot = [this, &canvas] {
-      return canvas.mapTo(m_window, canvas.placeOf(model().document().root()).topLeft());
+      return canvas.mapTo(m_window.get(), canvas.placeOf(model().document().root()).topLeft());
     };
     const auto isAt = [&placeOfRoot](QPoint wanted) {
       return (placeOfRoot() - wanted).manhattanLength() <= 2;
     };
     const QPoint before = placeOfRoot();
-    const int top = canvas.mapTo(m_window, QPoint()).y();
+    const int top = canvas.mapTo(m_window.get(), QPoint()).y();
     const std::unique_ptr<MainWindow> second = makeWindow();
     QVERIFY(second->openFile(m_path));
     QTRY_VERIFY(bar().isVisible());
-    QTRY_VERIFY(canvas.mapTo(m_window, QPoint()).y() > top);
+    QTRY_VERIFY(canvas.mapTo(m_window.get(), QPoint()).y() > top);
     QTest::qWait(100);
     QVERIFY(isAt(before));
     button(bar(), QStringLiteral("OK"))->click();
-    QTRY_COMPARE(canvas.mapTo(m_window, QPoint()).y(), top);
+    QTRY_COMPARE(canvas.mapTo(m_window.get(), QPoint()).y(), top);
     QTest::qWait(100);
     QVERIFY(isAt(before));
   }
