@@ -168,6 +168,7 @@ bool LessonController::open(const QString& path, std::optional<std::size_t> step
   }
   const bool isOpen = reader.open(path, step);
   reader.takeFocus();
+  m_status.setComparesTimes(reader.course() == nullptr);
   Q_EMIT changed();
   return isOpen;
 }
@@ -179,6 +180,7 @@ void LessonController::leave() {
   lightDock();
   m_marks->refresh();
   m_parts.places.fitLater();
+  m_status.setComparesTimes(true);
   if (!m_pages.isWelcome()) m_canvas.setFocus(Qt::OtherFocusReason);
   Q_EMIT changed();
 }

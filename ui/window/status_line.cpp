@@ -290,12 +290,18 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
 }
 
 void StatusLine::refresh() {
-  const StatusModel status = makeStatusModel(m_workspace.input());
+  StatusModel status = makeStatusModel(m_workspace.input());
+  if (!m_comparesTimes) status.previousTimeToFirstToken = 0;
   const OpenDocument* shown = m_workspace.current();
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
   m_status->setText(activity.isEmpty() ? statusText(status) : activity);
   showHint(status);
   showRight();
+}
+
+void StatusLine::setComparesTimes(bool comparesTimes) {
+  m_comparesTimes = comparesTimes;
+  refresh();
 }
 
 void StatusLine::refreshHint() {

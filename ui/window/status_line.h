@@ -129,6 +129,9 @@ class StatusLine : public QStatusBar {
   /// Shows the input of the workspace.
   void refresh();
   void refreshHint();
+  /// Whether the line compares the time of the newest run with an earlier run. A lesson does not: one run is
+  /// no evidence, and steps change more than one thing.
+  void setComparesTimes(bool comparesTimes);
   /// Counts the problems of the document after a pause in typing.
   void countSoon() { m_countProblems.start(); }
   /// Makes the next count start without a pause, for a newly opened document.
@@ -148,6 +151,7 @@ class StatusLine : public QStatusBar {
   QLabel* m_status;
   RunHint* m_hint;
   QLabel* m_statusRight;
+  bool m_comparesTimes = true;
   /// The state that the text of complain() is about.
   struct Complaint {
     std::uint32_t tab = 0;

@@ -333,6 +333,21 @@ class TestLessonStage : public LessonWindow {
     QTRY_VERIFY(isRotationDrawn(view->turn()));
   }
 
+  /// One run is no evidence for the text of a step.
+  void theStatusLineComparesNoTimes() {
+    QFile file(m_fresh->path(QStringLiteral("lesson.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
+        "```do\nopen example:rag.json\nrun\nrun\n```\n");
+    file.close();
+    QVERIFY(m_window->lessons().open(file.fileName()));
+    QVERIFY(isIdle());
+    const auto* state = m_window->findChild<QLabel*>(QStringLiteral("runState"));
+    QTRY_VERIFY(state->text().contains(QStringLiteral("Run 2")));
+    QVERIFY2(!state->text().contains(QStringLiteral("run 1")), qPrintable(state->text()));
+  }
+
   /// A step after a comparison that runs once more, and compares nothing, has the last two runs side by side.
   void aRunAfterAComparisonIsCompared() {
     QFile file(m_fresh->path(QStringLiteral("lesson.md")));
