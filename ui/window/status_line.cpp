@@ -282,6 +282,7 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
           [this](const QString& message) { m_status->setVisible(message.isEmpty()); });
   addWidget(m_status, 1);
   addPermanentWidget(m_hint);
+  m_statusRight->setContentsMargins(2 * kSpace, 0, 0, 0);
   addPermanentWidget(m_statusRight);
   setContentsMargins(8, 0, 8, 0);
   m_countProblems.setSingleShot(true);
