@@ -176,6 +176,7 @@ class TestLessonStage : public LessonWindow {
   void aWaitingQuestionHidesTheComparison() {
     perform("learn.lesson:12-views-and-sparse-reading.md#4");
     QVERIFY(isIdle());
+    perform("view.dock:compare");
     const Dock& compare = *m_window->docks().dock(QStringLiteral("compare"));
     QVERIFY(!isHidden(compare));
     QVERIFY(goTo(4));
