@@ -10,6 +10,8 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -71,6 +73,11 @@ void noteCompared(LessonView& view, const Action& action) {
   bringToFront(view, kCompare);
 }
 
+/// The selected node stays selected at its new place.
+void noteSwap(LessonView& view, const Action& action) {
+  if (view.target) view.target = afterSwap(std::move(*view.target), action);
+}
+
 void noteExperiment(LessonView& view, const Action& action) {
   view.experiment = wordOf(action);
   bringToFront(view, "experiments");
@@ -108,7 +115,7 @@ const std::vector<ActionRow>& actionRows() {
                                            {ActionKind::Zoom, View, noteZoom},
                                            {ActionKind::Set, Document, nullptr},
                                            {ActionKind::Edit, Document, nullptr},
-                                           {ActionKind::Swap, Document, nullptr},
+                                           {ActionKind::Swap, Document, noteSwap},
                                            {ActionKind::Run, Run, noteRun},
                                            {ActionKind::Wait, Wait, noteMoment},
                                            {ActionKind::Compare, View, noteCompared},
@@ -121,6 +128,19 @@ const std::vector<ActionRow>& actionRows() {
 const ActionRow& actionRow(ActionKind kind) {
   return *std::find_if(actionRows().begin(), actionRows().end(),
                        [kind](const ActionRow& row) { return row.kind == kind; });
+}
+
+Target afterSwap(Target target, const Action& swap) {
+  if (target.kind != Target::Kind::Node || swap.arguments.size() != 2) return target;
+  const auto* first = std::get_if<Target>(&swap.arguments[0].value);
+  const auto* second = std::get_if<Target>(&swap.arguments[1].value);
+  if (first == nullptr || second == nullptr) return target;
+  for (const auto& [from, to] : {std::pair(first, second), std::pair(second, first)}) {
+    if (target.node != from->node && !target.node.starts_with(from->node + "/")) continue;
+    target.node.replace(0, from->node.size(), to->node);
+    break;
+  }
+  return target;
 }
 
 bool isAsWanted(const document::Document& shown, const document::Document& wanted) {

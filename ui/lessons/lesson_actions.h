@@ -91,9 +91,9 @@ class LessonStage {
 
 /// The state of the views after the actions so far. show() restores the views from this value.
 struct LessonView {
-  std::string layout;              ///< empty: the learner's layout
+  std::string layout;               ///< empty: the learner's layout
   std::uint32_t layoutActions = 0;  ///< number of layout actions so far
-  std::vector<std::string> docks;  ///< the docks that were shown after the layout
+  std::vector<std::string> docks;   ///< the docks that were shown after the layout
   std::optional<lesson::Target> target;
   std::optional<lesson::Moment> moment;  ///< the moment of the last run; nothing: its end
   std::string zoom;                      ///< the last zoom; empty: the learner's
@@ -122,6 +122,10 @@ struct ActionRow {
 /// Returns the rows in the order of lesson::actions().
 const std::vector<ActionRow>& actionRows();
 const ActionRow& actionRow(lesson::ActionKind kind);
+
+/// Returns the target of the same node after a swap action: the node moves to another path. Other targets
+/// stay as they are.
+lesson::Target afterSwap(lesson::Target target, const lesson::Action& swap);
 
 /// Whether the learner has made the wanted document: the same nodes in the same places, and the same
 /// settings. Texts may differ in spaces and in capital letters.

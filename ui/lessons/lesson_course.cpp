@@ -305,11 +305,13 @@ void LessonCourse::see() {
   std::optional<State> reached;
   std::size_t done = m_action;
   for (std::size_t i = m_action; i < all.size(); ++i) {
-    if (actionRow(all[i].action->kind).step != ActionStep::Document) break;
+    const ActionRow& row = actionRow(all[i].action->kind);
+    if (row.step != ActionStep::Document) break;
     auto desk = std::make_shared<lesson::LessonState>(*wanted.desk);
     std::vector<lesson::Fault> faults;
     desk->apply(*all[i].action, faults);
     wanted.desk = std::move(desk);
+    if (row.note != nullptr) row.note(wanted.view, *all[i].action);
     if (!faults.empty() || !isAsWanted(*shown, documentOf(wanted))) continue;
     reached = wanted;
     done = i + 1;
@@ -518,15 +520,7 @@ lesson::Target LessonCourse::afterSwaps(lesson::Target target) const {
     const auto* list = std::get_if<ActionList>(&blocks[i]);
     if (list == nullptr) continue;
     for (const Action& action : list->actions) {
-      if (action.kind != lesson::ActionKind::Swap || action.arguments.size() != 2) continue;
-      const auto* first = std::get_if<lesson::Target>(&action.arguments[0].value);
-      const auto* second = std::get_if<lesson::Target>(&action.arguments[1].value);
-      if (first == nullptr || second == nullptr) continue;
-      for (const auto& [from, to] : {std::pair(first, second), std::pair(second, first)}) {
-        if (target.node != from->node && !target.node.starts_with(from->node + "/")) continue;
-        target.node.replace(0, from->node.size(), to->node);
-        break;
-      }
+      if (action.kind == lesson::ActionKind::Swap) target = afterSwap(std::move(target), action);
     }
   }
   return target;

@@ -9,6 +9,9 @@
 #include <QObject>
 #include <QTest>
 
+#include <utility>
+#include <vector>
+
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -61,6 +64,27 @@ class TestLessonActions : public QObject {
     note("compare with run 1");
     note("layout author");
     QVERIFY(view.docks.empty() && view.compared == 0);
+  }
+
+  void aSelectionMovesWithItsNode() {
+    std::vector<lesson::Fault> faults;
+    const auto swap = lesson::readAction("swap node:/g/input/plus/0 node:/g/input/plus/1", 0, faults);
+    QVERIFY(swap.has_value());
+    LessonView view;
+    const auto moved = [&](lesson::Target target) {
+      view.target = std::move(target);
+      actionRow(swap->kind).note(view, *swap);
+      return *view.target;
+    };
+    const auto node = [](const char* path) {
+      return lesson::Target{.kind = lesson::Target::Kind::Node, .node = path};
+    };
+    QVERIFY(moved(node("/g/input/plus/1")) == node("/g/input/plus/0"));
+    QVERIFY(moved(node("/g/input/plus/0/cross/1")) == node("/g/input/plus/1/cross/1"));
+    // The path of another child can begin with the same digits.
+    QVERIFY(moved(node("/g/input/plus/10")) == node("/g/input/plus/10"));
+    const lesson::Target block{.kind = lesson::Target::Kind::Block, .number = 1};
+    QVERIFY(moved(block) == block);
   }
 
   void nodesAreFoundByTheirPaths() {

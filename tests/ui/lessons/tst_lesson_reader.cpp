@@ -316,6 +316,20 @@ class TestLessonReader : public LessonWindow {
     QVERIFY(goTo(8));
   }
 
+  /// The node that the learner moves stays selected, and not the node that is now at the old place.
+  void theMovedDocumentStaysSelected() {
+    perform("learn.lesson:0-first-steps.md#5");
+    QVERIFY(isIdle());
+    const Selection before = m_window->workspace().current()->selection;
+    QVERIFY(before.currentNode() != document::kNoNode);
+    perform("node.move-up");
+    QTRY_VERIFY(course().waiting().has_value());
+    QCOMPARE(m_window->workspace().current()->selection, before);
+    QVERIFY(goTo(3));
+    QVERIFY(goTo(4));
+    QCOMPARE(m_window->workspace().current()->selection, before);
+  }
+
   void theLessonActsForTheLearner() {
     perform("learn.lesson:3-prefix-caching.md#8");
     QVERIFY(isIdle());
