@@ -377,9 +377,14 @@ void LessonReader::fillStep() {
   }
   const std::size_t readable = m_course->readable();
   QWidget* added = nullptr;
+  std::size_t lastClaims = readable;
+  for (std::size_t i = 0; i < readable; ++i) {
+    if (std::holds_alternative<lesson::FilledClaims>(step.blocks[i])) lastClaims = i;
+  }
   for (std::size_t i = 0; i < readable; ++i) {
     const int before = column->count();
     fillBlock(step.blocks[i], i, *column);
+    if (i == lastClaims) fillChecked(step, readable, *column);
     if (!isNew && hasActed && added == nullptr && i >= m_shownBlocks && column->count() > before)
       added = column->itemAt(before)->widget();
   }
@@ -493,22 +498,26 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
           noteLabel(tr("The text above is false for this model and machine:\n%1").arg(claimText(claim)),
                     m_theme, Role::Error, larger()));
     }
-    const auto holding = std::count_if(claims->begin(), claims->end(), [](const lesson::FilledClaim& claim) {
-      return claim.holds.value_or(false);
-    });
-    if (holding > 0) {
-      QStringList lines;
-      for (const lesson::FilledClaim& claim : *claims) lines.append(claimText(claim));
-      auto* label = new QLabel(tr("✓ checked on this run", nullptr));
-      label->setFont(m_theme.smallFont());
-      label->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::TextSecond).name()));
-      label->setToolTip(lines.join(QLatin1Char('\n')));
-      label->setAccessibleDescription(lines.join(QLatin1Char('\n')));
-      column.addWidget(label);
-    }
   } else {
     fillVerdicts(index, column);
   }
+}
+
+void LessonReader::fillChecked(const lesson::FilledStep& step, std::size_t readable, QVBoxLayout& column) {
+  QStringList lines;
+  for (std::size_t i = 0; i < readable; ++i) {
+    const auto* claims = std::get_if<lesson::FilledClaims>(&step.blocks[i]);
+    if (claims == nullptr) continue;
+    for (const lesson::FilledClaim& claim : *claims)
+      if (claim.holds.value_or(false)) lines.append(claimText(claim));
+  }
+  if (lines.isEmpty()) return;
+  auto* label = new QLabel(tr(/*id:checked-on-this-run*/ "✓ checked on this run", nullptr));
+  label->setFont(m_theme.smallFont());
+  label->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::TextSecond).name()));
+  label->setToolTip(lines.join(QLatin1Char('\n')));
+  label->setAccessibleDescription(lines.join(QLatin1Char('\n')));
+  column.addWidget(label);
 }
 
 bool LessonReader::isMeasured(const lesson::FilledQuestion& question) const {

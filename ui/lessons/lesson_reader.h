@@ -95,6 +95,8 @@ class LessonReader : public QFrame {
   void refresh();
   void fillStep();
   void fillBlock(const lesson::FilledBlock& block, std::size_t index, QVBoxLayout& column);
+  /// Adds one note for all claims that hold in the readable blocks of the step. No such claim: adds nothing.
+  void fillChecked(const lesson::FilledStep& step, std::size_t readable, QVBoxLayout& column);
   void fillVerdicts(std::size_t block, QVBoxLayout& column);
   void fillTasks(QVBoxLayout& column);
   QString taskText(const lesson::Action& action) const;

@@ -330,6 +330,17 @@ class TestLessonReader : public LessonWindow {
     QCOMPARE(m_window->workspace().current()->selection, before);
   }
 
+  /// A step with several blocks of claims has one note about all of them.
+  void aStepIsCheckedOnce() {
+    perform("learn.lesson:4-block-attention.md#5");
+    QVERIFY(isIdle());
+    const std::vector<lesson::Block>& blocks = course().lesson().steps[4].blocks;
+    QVERIFY(std::ranges::count_if(blocks, [](const lesson::Block& block) {
+              return std::holds_alternative<lesson::ClaimList>(block);
+            }) > 1);
+    QCOMPARE(shownTexts().count(worded("<checked-on-this-run>")), 1);
+  }
+
   void theLessonActsForTheLearner() {
     perform("learn.lesson:3-prefix-caching.md#8");
     QVERIFY(isIdle());
