@@ -307,7 +307,7 @@ void PagingDrawing::paint(QPainter& painter, const QRect& area) const {
     painter.drawText(QRect(x + 20, y, width + 2, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
     x += 20 + width + 4 * kSpace;
   };
-  sample(tr("tokens, a hue per request"), m_theme.segmentInk(0));
+  sample(tr("tokens, a color or pattern per request"), m_theme.segmentInk(0));
   sample(tr("empty"), QBrush(m_theme.color(Role::TextThird), Qt::BDiagPattern));
   sample(tr("free"), m_theme.color(Role::Canvas));
   painter.restore();
