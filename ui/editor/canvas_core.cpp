@@ -116,6 +116,7 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
     }
     const NodeStatus& own = statusOf(id);
     if (node->children.empty() && own.tokens >= 0) {
+      all.hasOtherText = all.hasOtherText || own.hasOtherText;
       all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
       all.served += own.served;
       all.unread += own.unread;
@@ -129,6 +130,11 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
       open.pop_back();
       take(next);
     }
+  }
+  // A share of only some texts would look like a share of all.
+  if (all.hasOtherText) {
+    all.served = {};
+    all.unread = 0;
   }
   return all;
 }

@@ -239,15 +239,20 @@ class StatusBuilder {
         const NodeId node = found->second;
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
-        if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
         NodeStatus& status = m_result[node];
+        if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) {
+          // An older run can have the same text, but its shares would be beside those of a newer run.
+          status.hasOtherText = true;
+          continue;
+        }
         if (!isOwnStep(m_steps, request.node, tokens.node)) {
           // The own step of the leaf comes later in this order. The own step reports how the leaf was
           // computed.
           const auto before = outer.find(node);
           const bool isFirst = before == outer.end() || before->second == from;
           if (isFirst) outer[node] = place;
-          if (isFirst && request.admittedAt >= 0 && m_outerOf.try_emplace(node, id).first->second == id)
+          if (isFirst && request.admittedAt >= 0 && !status.hasOtherText &&
+              m_outerOf.try_emplace(node, id).first->second == id)
             status.outer += account.of(index, first, begin);
           continue;
         }
@@ -255,7 +260,7 @@ class StatusBuilder {
         here[node] = place;
         status.fromTrace = true;
         status.tokens += begin - first;
-        if (request.admittedAt < 0) continue;
+        if (request.admittedAt < 0 || status.hasOtherText) continue;
         if (taken == here.end()) status.served.cropped = account.cropped(tokens.node);
         status.served += account.of(index, first, begin);
         if (isInParts(request)) {

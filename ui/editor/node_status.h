@@ -42,6 +42,8 @@ struct NodeStatus {
   /// The account of a leaf in the newest request of its own step. For a generate node, the account of its
   /// prompt. All counts are 0 before the lookup of blocks.
   TokenAccount served;
+  /// For a leaf: the newest run with this leaf had another text, so `served` and `outer` have no tokens.
+  bool hasOtherText = false;
   /// Number of tokens that a request neither reused nor computed. The request runs, or it did not finish.
   std::int64_t unread = 0;
   /// For a leaf of a subquery: its account in the newest outer request that reuses the leaf. Without such a

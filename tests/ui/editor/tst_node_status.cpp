@@ -6,6 +6,8 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
+#include "ui/document/document_model.h"
+#include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
@@ -308,6 +310,38 @@ class TestNodeStatus : public QObject {
     QCOMPARE(status.served.total(), std::int64_t(0));
     QCOMPARE(status.tokens, std::int64_t(input.tokenizer->encode("Who?").size()));
     QVERIFY(status.cachedShare().isEmpty());
+  }
+
+  /// A text that is edited, run, and edited back differs from the text of the newest run. The shares of the
+  /// older run would be beside those of the newest run.
+  void anEarlierTextHasNoServedTokens() {
+    test::QueryRecorder recorder;
+    recorder.run(m_rag);
+    const NodeId leaf = nodeAtPath(m_rag, "/g/input/cross/2");
+    const NodeId other = nodeAtPath(m_rag, "/g/input/cross/0");
+    Document changed = m_rag;
+    QVERIFY(document::setOwn(changed, leaf, {query::Message{.role = query::Role::User, .text = "Who?"}}));
+    recorder.run(changed);
+    ViewInput input = recorder.input(true);
+    QVERIFY(nodeStatuses(input).at(leaf).served.total() > 0);
+    input.document = std::make_shared<const Document>(m_rag);
+    const NodeStatus status = nodeStatuses(input).at(leaf);
+    QVERIFY(status.hasOtherText);
+    QCOMPARE(status.served.total(), std::int64_t(0));
+    QCOMPARE(status.tokens, nodeStatuses(m_cold).at(leaf).tokens);
+    QVERIFY(nodeStatuses(input).at(other).served.total() > 0);
+    // A stack has no share of only some of its texts.
+    DocumentModel model(m_rag);
+    CanvasCore core;
+    core.setModel(&model);
+    input.document = model.snapshot();
+    core.setInput(input);
+    Stack stack;
+    stack.members = {other};
+    QVERIFY(core.statusOf(stack).served.total() > 0);
+    stack.members.push_back(leaf);
+    QCOMPARE(core.statusOf(stack).served.total(), std::int64_t(0));
+    QVERIFY(core.statusOf(stack).tokens > status.tokens);
   }
 
   /// A question and a file get their text when they are run: their tokens in the prompt are theirs.
