@@ -298,7 +298,7 @@ class TestLessonReader : public LessonWindow {
   }
 
   void theLearnerSwapsTwoDocuments() {
-    perform("learn.lesson:3-prefix-caching.md#8");
+    perform("learn.lesson:0-first-steps.md#5");
     QVERIFY(isIdle());
     QCOMPARE(course().tasks().size(), std::size_t{1});
     const auto second =
@@ -313,7 +313,7 @@ class TestLessonReader : public LessonWindow {
         course().selectionFor({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/1/plus/1"});
     QVERIFY(same.has_value());
     QCOMPARE(same->currentNode(), second->currentNode());
-    QVERIFY(goTo(8));
+    QVERIFY(goTo(6));
   }
 
   /// The node that the learner moves stays selected, and not the node that is now at the old place.
