@@ -8,6 +8,7 @@
 
 #include <QApplication>
 #include <QFile>
+#include <QImage>
 #include <QTest>
 
 #include <algorithm>
@@ -166,6 +167,54 @@ class TestLessonMarks : public LessonWindow {
     QTRY_VERIFY(marks.arrowEnd().has_value());
     const QRect inWindow(shown->mapTo(m_window, QPoint()), shown->size());
     QVERIFY(inWindow.contains(*marks.arrowEnd()));
+  }
+
+  /// The mark below a token or a block stays visible below the frame.
+  void aFrameCoversNoMark_data() {
+    QTest::addColumn<QString>("dock");
+    QTest::addColumn<QString>("target");
+    QTest::newRow("a computed token") << QStringLiteral("tokens") << QStringLiteral("token:83");
+    QTest::newRow("the first miss") << QStringLiteral("block-table") << QStringLiteral("block:5");
+  }
+  void aFrameCoversNoMark() {
+    QFETCH(QString, dock);
+    QFETCH(QString, target);
+    QFile file(m_fresh->path(QStringLiteral("mark.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\nsettings: policy=prefix\n---\n\n"
+        "## 1. One\n\nA.\n\n```do\nopen example:rag.json\nlayout explain\nrun\nrun\nselect " +
+        target.toUtf8() + "\ndock " + dock.toUtf8() + "\n```\n");
+    file.close();
+    QVERIFY(m_window->lessons().open(file.fileName()));
+    QVERIFY(isIdle());
+    LessonMarks& marks = m_window->lessons().marks();
+    QCOMPARE(course().spokenOf().size(), std::size_t{1});
+    QTRY_VERIFY(marks.isSeen(course().spokenOf().front()));
+    View* const view = m_window->docks().dock(dock)->view();
+    const auto* drawn = dynamic_cast<const DrawnParts*>(view);
+    QVERIFY(drawn != nullptr);
+    const QRect place = drawn->placesOf(m_window->workspace().current()->selection).front();
+    const QRect inView(drawn->placesIn().mapTo(view, place.topLeft()), place.size());
+    const QPoint middle = view->mapTo(m_window, inView.center());
+    QTRY_VERIFY(std::any_of(marks.frames().begin(), marks.frames().end(),
+                            [&](const LessonMarks::Frame& frame) { return frame.place.contains(middle); }));
+    constexpr int kInside = 4;  // pixels
+    constexpr int kBelow = 20;  // pixels
+    const QRect below(inView.left(), inView.bottom() - kInside, inView.width(), kInside + kBelow);
+    const QImage alone = view->grab(below).toImage();
+    const QImage marked =
+        m_window->grab(QRect(view->mapTo(m_window, below.topLeft()), below.size())).toImage();
+    int orange = 0;
+    for (int y = 0; y < alone.height(); ++y) {
+      for (int x = 0; x < alone.width(); ++x) {
+        const QRgb pixel = alone.pixel(x, y);
+        if (qRed(pixel) < qBlue(pixel) + 60) continue;
+        ++orange;
+        QCOMPARE(marked.pixel(x, y), pixel);
+      }
+    }
+    QVERIFY(orange > 0);
   }
 };
 

@@ -17,6 +17,9 @@
 namespace spanscope::ui {
 namespace {
 
+/// From a cell to its number below, in pixels. A frame around the cell covers no number.
+constexpr int kNumberGap = 4;
+
 BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   BlockLook look;
   look.role = cell.role;
@@ -226,7 +229,8 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
     const QString text = QString::number(number);
     if (!large && place.left() < free) continue;
     const int width = metrics.horizontalAdvance(text);
-    const QRect room(place.left(), place.bottom() + 2, large ? std::max(place.width(), width) : width, 16);
+    const QRect room(place.left(), place.bottom() + kNumberGap,
+                     large ? std::max(place.width(), width) : width, 16);
     if (room.intersects(mark)) continue;
     painter.drawText(room, (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
     free = place.left() + width + 2 * kSpace;
@@ -247,7 +251,7 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   if (cell.right() < visible.left() || cell.left() > visible.right()) return {};
   const QColor ink = theme().ink(BlockRole::Computed);
   const int x = cell.left() + std::min(cell.width(), 2 * kTip) / 2;
-  const int y = cell.bottom() + 3;
+  const int y = cell.bottom() + 2 * kNumberGap;
   QPainterPath tip;
   tip.moveTo(x, y);
   tip.lineTo(x + kTip / 2, y + kTip);
@@ -268,7 +272,7 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   // Without room for the words, the triangle and the number stay.
   if (beside().second < metrics.horizontalAdvance(text)) text = number;
   const auto [left, width] = beside();
-  const QRect place(begin + left, cell.bottom() + 2, width, 16);
+  const QRect place(begin + left, cell.bottom() + kNumberGap, width, 16);
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, width));
   return place.united(QRect(x - kTip / 2, place.top(), kTip, place.height())).adjusted(-kSpace, 0, kSpace, 0);

@@ -169,7 +169,9 @@ std::vector<QRect> TokenStripView::placesOf(const Selection& part) const {
         places.push_back(tiles[i]);
     }
   }
-  for (QRect& place : places) place.translate(-m_area->offset());
+  // A frame around the place leaves the line under the tile visible.
+  const int line = m_strip.showsCache ? kStripServed / 2 : 0;
+  for (QRect& place : places) place = place.translated(-m_area->offset()).adjusted(0, 0, 0, line);
   return places;
 }
 
