@@ -493,7 +493,10 @@ std::vector<lesson::Target> LessonCourse::spokenOf() const {
     if (prose == nullptr) continue;
     for (const lesson::Placed<lesson::Target>& link : prose->links) take(link.value);
   }
-  if (isSelected && stateInView().view.target) take(*stateInView().view.target);
+  const std::optional<lesson::Target>& selected = stateInView().view.target;
+  // After a swap, a link to the selected node can have the old path of this node.
+  const auto isSelection = [&](const lesson::Target& link) { return afterSwaps(link) == *selected; };
+  if (isSelected && selected && std::ranges::none_of(found, isSelection)) take(*selected);
   for (const Task& task : tasks()) {
     for (const lesson::Argument& argument : task.action->arguments) {
       if (const auto* target = std::get_if<lesson::Target>(&argument.value)) take(*target);

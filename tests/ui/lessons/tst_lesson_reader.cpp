@@ -325,6 +325,8 @@ class TestLessonReader : public LessonWindow {
     perform("node.move-up");
     QTRY_VERIFY(course().waiting().has_value());
     QCOMPARE(m_window->workspace().current()->selection, before);
+    // The link and the selection are one target.
+    QCOMPARE(course().spokenOf().size(), std::size_t{1});
     QVERIFY(goTo(3));
     QVERIFY(goTo(4));
     QCOMPARE(m_window->workspace().current()->selection, before);
