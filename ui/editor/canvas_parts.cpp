@@ -281,6 +281,7 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->end();
   m_fitPending = true;
+  m_heldAt.reset();
   // Before its first display, the canvas has no size. Without a limit it would draw all nodes of a large
   // document, and stack them later.
   if (!m_canvas.isVisible()) giveRoom();
@@ -330,6 +331,7 @@ void CanvasParts::fitAll() {
 }
 
 void CanvasParts::fit() {
+  m_heldAt.reset();
   m_core.stackAll();
   fitReadable();
   m_sayCut.start();
@@ -402,10 +404,9 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
 }
 
 void CanvasParts::holdPlace() {
-  if (m_heldAt)
-    followWindow();
-  else
-    m_heldAt = m_canvas.mapTo(m_canvas.window(), QPoint());
+  if (m_heldAt) return followWindow();
+  m_heldAt = m_canvas.mapTo(m_canvas.window(), QPoint());
+  m_heldFrom = {*m_heldAt, m_canvas.size()};
 }
 
 void CanvasParts::releasePlace() {
@@ -419,7 +420,16 @@ void CanvasParts::followWindow() {
   m_view->panBy(before - now);
 }
 
+bool CanvasParts::isOnlyMoved() const {
+  const QPoint by = m_canvas.mapTo(m_canvas.window(), QPoint()) - m_heldFrom.topLeft();
+  constexpr int kRounding = 2;  // pixels, because docks have whole pixels
+  return by.x() == 0 && m_canvas.width() == m_heldFrom.width() &&
+         std::abs(m_canvas.height() - m_heldFrom.height()) <= std::abs(by.y()) + kRounding;
+}
+
 void CanvasParts::takeSize() {
+  // A new layout of the docks can come before the end of the hold. Then the query is fitted as always.
+  if (m_heldAt && !isOnlyMoved()) m_heldAt.reset();
   const bool wasWhole = isWhole();
   const bool wasSeen = m_view->visibleRect().intersects(focusRect());
   layOutOverlays();
@@ -467,6 +477,11 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Resize:
     case QEvent::Show:
       takeSize();
+      break;
+    case QEvent::Hide:
+      // The message is about a canvas that the user can see.
+      m_sayCut.stop();
+      if (std::exchange(m_isCutSaid, false)) m_core.say({});
       break;
     case QEvent::FocusIn:
     case QEvent::FocusOut:

@@ -11,6 +11,7 @@
 #include "ui/editor/overlays.h"
 
 #include <QObject>
+#include <QRect>
 #include <QString>
 #include <QTimer>
 
@@ -112,6 +113,9 @@ class CanvasParts : public QObject {
   QRectF focusRect() const;
   /// Moves the view by the distance that the canvas has moved in its window.
   void followWindow();
+  /// Whether a notice can have caused the change of the canvas since holdPlace(): the canvas moved up or
+  /// down, and its height changed by at most this distance.
+  bool isOnlyMoved() const;
   /// Shows the query in the new size of the canvas.
   void takeSize();
   void takeDrawn();
@@ -161,7 +165,8 @@ class CanvasParts : public QObject {
   /// Everything stays fitted when the size changes, until the user moves the view.
   bool m_keepsFit = false;
   std::optional<QPoint> m_heldAt;  ///< place of the canvas in its window; nothing: holdPlace() is over
-  QTimer m_sayCut;  ///< until a message reports that the query is cut off
+  QRect m_heldFrom;                ///< the canvas in its window at the start of holdPlace()
+  QTimer m_sayCut;                 ///< until a message reports that the query is cut off
   bool m_isCutSaid = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
