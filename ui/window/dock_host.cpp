@@ -107,14 +107,16 @@ struct Column {
 
 /// The height in pixels that a place keeps beside a favoured dock. `isEdited`: the canvas is favoured.
 int leastHeight(const Cell& cell, LayoutId layout, bool isEdited) {
-  // Below this height, the canvas would show only a part of a small query.
-  constexpr int kLeastCanvas = 100;
+  // Below this height, the canvas would show only a part of a query with five rows of nodes.
+  constexpr int kLeastCanvas = 132;
   if (cell.docks.front()->id() == QLatin1String("canvas")) return kLeastCanvas;
   // In Author, the user also edits in the other docks. So each of them has room for a title and a few lines.
   constexpr int kLeastEditor = 120;
   constexpr int kTabs = 36;
-  if (layout != LayoutId::Author || isEdited) return 0;
-  return kLeastEditor + (cell.docks.size() > 1 ? kTabs : 0);
+  int least = layout != LayoutId::Author || isEdited ? 0 : kLeastEditor;
+  // Qt keeps this height, too. Without it in the sum, Qt would take the missing pixels from the canvas.
+  for (const Dock* dock : cell.docks) least = std::max(least, dock->minimumSizeHint().height());
+  return least + (cell.docks.size() > 1 ? kTabs : 0);
 }
 
 }  // namespace
@@ -703,10 +705,14 @@ void DockHost::resizeAll() {
     QList<int> heights;
     for (const int share : shares) heights.append((height() - below) * share / 100);
     for (std::size_t i = 0; favoured && i < column.cells.size(); ++i) {
-      const int missing = leastHeight(column.cells[i], m_layout, isEdited) - heights[static_cast<int>(i)];
+      int& given = heights[static_cast<int>(*favoured)];
+      // The favoured dock keeps a third of a low window.
+      const int missing =
+          std::min(leastHeight(column.cells[i], m_layout, isEdited) - heights[static_cast<int>(i)],
+                   given - (height() - below) / 3);
       if (i == *favoured || missing <= 0) continue;
       heights[static_cast<int>(i)] += missing;
-      heights[static_cast<int>(*favoured)] -= missing;
+      given -= missing;
     }
     resizeDocks(cells, heights, Qt::Vertical);
   }
