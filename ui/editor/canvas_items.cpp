@@ -70,12 +70,14 @@ void NodeItem::setStyle(const SharedStyle& style) {
 void NodeItem::setMotion(double motion) {
   if (!isRunning() || m_marks.motion == motion) return;
   m_marks.motion = motion;
-  update(barArea(m_look, m_scale));
+  // A sign has its bar at another place.
+  update(m_isSign ? boundingRect() : barArea(m_look, m_scale));
 }
 
 void NodeItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
   const double zoom = zoomOf(*painter);
-  if (zoom >= kTextZoom) {
+  m_isSign = zoom < kTextZoom;
+  if (!m_isSign) {
     m_scale = textScale(zoom);
     if (!m_texts || m_texts->scale != m_scale)
       m_texts = makeNodeTexts(m_look, m_status, m_prediction ? &*m_prediction : nullptr, *m_style, m_scale);

@@ -55,7 +55,8 @@ class NodeItem : public QGraphicsItem {
   NodeMarks m_marks;
   QRectF m_bounds;
   std::optional<NodeTexts> m_texts;
-  double m_scale = 1;  ///< scale of the texts that were painted last
+  bool m_isSign = false;  ///< whether the last picture had a sign instead of texts
+  double m_scale = 1;     ///< scale of the texts that were painted last
 };
 
 /// A wire from an output at the left to an input at the right. The wire passes through its reroute points.

@@ -389,29 +389,42 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       texts.count = look.stacked > 0 ? setter.line(open, style.smallFont, 90)
                                      : setter.line(countText(look, status), style.monoFont, 90);
     }
-    const double whole = width - plan.titleLeft - kCardRight - 8;
+    const QString share = status.cachedShare();
+    if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
+    // On a very low card, the cached share is beside the title.
+    const bool isBesideTitle = plan.hasBar && plan.shareTop + kShareRise < plan.titleTop + kCardLine - 4;
+    const double besideTitle = isBesideTitle ? texts.share.width : 0;
+    const double whole = width - plan.titleLeft - kCardRight - 8 - besideTitle;
     const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
     // If there is no room for both, the name is more important than the operator, and the title more than the
     // count.
     if (!more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
+    if (status.looked >= 0 && !look.muted && scale <= kMostChipScale) {
+      // The chip is in the card, beside the title, so that it covers nothing. The tool tip has the share,
+      // too.
+      const QString part = partText(status.looked);
+      const double chip = whole - 2 * kLookedSides;
+      for (const QString& text : {tr(/*id:card-share*/ "share %1").arg(part), part}) {
+        const double needed = setter.widthOf(text, style.smallFont);
+        if (!more.isEmpty() && !fits(chip - needed) && setter.widthOf(more, style.titleFont) <= chip - needed)
+          title = more;
+        if (!fits(chip - needed)) continue;
+        texts.looked = setter.line(text, style.smallFont, needed + 1);
+        texts.count = {};
+        break;
+      }
+    }
     // Without a count, the title may end near the edge.
     constexpr double kToEdge = 4;
-    const double room = texts.count.width > 0 ? whole - texts.count.width : width - plan.titleLeft - kToEdge;
+    const double room = texts.looked.width > 0  ? whole - texts.looked.width - 2 * kLookedSides
+                        : texts.count.width > 0 ? whole - texts.count.width
+                        : besideTitle > 0       ? whole
+                                                : width - plan.titleLeft - kToEdge;
     texts.title = titleLine(setter, title, style.titleFont, room);
     texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
-    const QString share = status.cachedShare();
     if (prediction != nullptr)
       texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
-    if (status.looked >= 0) {
-      const QString part = partText(status.looked);
-      // Cards of every width have the same name for this share. A very narrow card leaves out the name and no
-      // digit.
-      const QString named = tr(/*id:card-share*/ "share %1").arg(part);
-      const bool hasRoom = setter.widthOf(named, style.smallFont) <= width / 2;
-      texts.looked = setter.line(hasRoom ? named : part, style.smallFont, width / 2);
-    }
-    if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
     if (look.answers) {
       const double inner = plan.answer.width() - 16;
       texts.modelLine = setter.line(look.modelLine, style.bodyFont, width - kCardLeft - kCardRight);

@@ -258,7 +258,10 @@ namespace {
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
 constexpr double kSlack = 0.1;         ///< share of a line that can extend into the space below
-constexpr double kLeastWithText = 35;  ///< height of a card that has room for a line below its title
+constexpr double kLeastWithBar = 22;   ///< min height of a card that has a bar below its title
+constexpr double kLeastAtTwo = 30;     ///< min height at which the bar has space around it
+constexpr double kLeastWithText = 33;  ///< height of a card that has room for a line below its title
+constexpr double kLeastWithEdge = 35;  ///< min height at which the title of such a card is off the edge
 constexpr double kLeastAtEase = 38;    ///< min height at which lines have space to the edge and to each other
 constexpr double kScaleStep = 1.0625;
 
@@ -273,15 +276,21 @@ NodeCardPlan::NodeCardPlan(const NodeLook& look, double scale)
     : width((look.rect.width - (look.stacked > 0 ? kStackSheets : 0)) / scale),
       height((look.rect.height - (look.stacked > 0 ? kStackSheets : 0)) / scale) {
   const bool tight = height < 60;
-  titleTop = height < 30 ? std::max(0.0, (height - kCardLine) / 2) : tight ? 4 : kTitleTop;
+  hasBar = height >= kLeastWithBar;
+  const bool isFlat = height < kLeastAtTwo;
+  titleTop = !hasBar  ? std::max(0.0, (height - kCardLine) / 2)
+             : isFlat ? std::clamp(height - kLeastWithBar - 1, 0.0, 4.0)
+             : tight  ? 4
+                      : kTitleTop;
   bodyTop = tight ? 20 : 25;
   if (height >= kLeastWithText && height < kLeastAtEase) {
-    titleTop -= 2;
-    bodyTop -= 3;
+    const double missing = std::max(0.0, kLeastWithEdge - height);
+    titleTop -= 2 + missing;
+    bodyTop -= 3 + missing;
   }
   bar = QRectF(kCardLeft, height - (tight ? 9 : 13), width - kCardLeft - kCardRight - kShareWidth,
                tight ? 4 : kBarHeight);
-  hasBar = height >= 30;
+  if (isFlat) bar = QRectF(bar.left(), height - 6, bar.width(), 3);
   bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kCardLine + kSlack));
   // A line of text is more important than the bar. If there is too little room, the bar is at the lower edge.
   if (bodyLines == 0 && height >= kLeastWithText) {

@@ -98,6 +98,7 @@ inline constexpr double kCardLine = 16;          ///< from line to line
 inline constexpr double kPillTop = 20;           ///< height of a pill's icon
 inline constexpr double kPillTitle = 17;         ///< height of a pill's title
 inline constexpr double kStackSheets = 8;        ///< how far the sheets under a stack extend beyond its card
+inline constexpr double kLookedSides = 7;        ///< room left and right of the text of a document share
 inline constexpr double kShareWidth = 44;
 inline constexpr double kShareFoot = 16;  ///< min space from the top of the share's line to the card's edge
 inline constexpr double kShareRise = 3;   ///< from the top of the share's line to its digits

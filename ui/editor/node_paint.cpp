@@ -49,11 +49,9 @@ void drawLine(QPainter& painter, const TextLine& line, double x, double y, const
   for (const QGlyphRun& run : line.runs) painter.drawGlyphRun(place, run);
 }
 
-void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
-              const NodeMarks& marks, const CanvasStyle& style, bool withText) {
-  const NodeCardPlan plan(look, texts.scale);
-  if (!plan.hasBar) return;
-  const QRectF bar = plan.bar;
+/// `withPatterns`: the patterns of the parts are drawn, too.
+void paintBar(QPainter& painter, const QRectF& bar, const NodeStatus& status, const NodeMarks& marks,
+              const CanvasStyle& style, bool withPatterns) {
   painter.setPen(Qt::NoPen);
   if (status.phase == NodePhase::Running) {
     painter.fillRect(bar, style.line);
@@ -82,7 +80,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
     const QRectF area(left, bar.top(), bar.width() * static_cast<double>(count) / total, bar.height());
     painter.fillRect(area, style.servedInk(role));
     const QBrush pattern = isAgain ? QBrush(style.surface, Qt::VerPattern) : style.servedPattern(role);
-    if (withText && pattern.style() != Qt::NoBrush) {
+    if (withPatterns && pattern.style() != Qt::NoBrush) {
       painter.setBrushOrigin(bar.topLeft());
       fillPattern(painter, area, pattern);
     }
@@ -92,7 +90,15 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   part(status.served.relocated, BlockRole::Relocated);
   part(status.served.again, BlockRole::Computed, true);
   part(status.served.computed, BlockRole::Computed);
-  if (withText) {
+}
+
+/// Paints the bar of a card with texts, and the cached share beside the bar.
+void paintProgress(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+                   const NodeMarks& marks, const CanvasStyle& style) {
+  const NodeCardPlan plan(look, texts.scale);
+  if (!plan.hasBar) return;
+  paintBar(painter, plan.bar, status, marks, style, true);
+  if (status.phase != NodePhase::Running && status.served.total() > 0) {
     drawLine(painter, texts.share, plan.width - kCardRight - texts.share.width, plan.shareTop,
              style.textThird);
   }
@@ -168,11 +174,12 @@ void paintPrediction(QPainter& painter, const NodeTexts& texts, double top, cons
   drawLine(painter, texts.prediction, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
-/// Paints a chip on the lower edge. The filled part is this node's share of the answer's attention.
+/// Paints a chip to the left of `corner`, its top right corner. The filled part is this node's share of the
+/// answer's attention.
 void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                  QPointF corner, const CanvasStyle& style) {
   if (texts.looked.width <= 0) return;
-  const double width = texts.looked.width + 14;
+  const double width = texts.looked.width + 2 * kLookedSides;
   const QRectF area(corner.x() - width, corner.y(), width, kChipHeight);
   painter.setPen(Qt::NoPen);
   painter.setBrush(style.surface);
@@ -188,7 +195,7 @@ void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   painter.setPen(
       QPen(look.hue >= 0 ? style.theme.segmentInk(static_cast<std::size_t>(look.hue)) : style.outline, 1));
   painter.drawRoundedRect(area, 8, 8);
-  drawLine(painter, texts.looked, area.left() + 7, area.top() + 1.5, style.text);
+  drawLine(painter, texts.looked, area.left() + kLookedSides, area.top() + 1.5, style.text);
 }
 
 void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
@@ -221,18 +228,11 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
     right -= texts.chip.width + 20;
   }
-  double lower = right;
-  if (hasMarks && look.collapsed) {
+  if (hasMarks && look.collapsed)
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
-    lower -= texts.hidden.width + 20;
-  }
-  // The chip ends before the cached share, which is above the corner. If there is no space for both, measured
-  // values are more important than the prediction.
-  if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
-  const double besidePrediction = kCardLeft + texts.prediction.width + 9;
-  if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besidePrediction)
-    paintPrediction(painter, texts, plan.chipTop, style);
-  paintLooked(painter, look, status, texts, QPointF(lower, plan.chipTop), style);
+  paintPrediction(painter, texts, plan.chipTop, style);
+  paintLooked(painter, look, status, texts, QPointF(plan.width - kCardRight, std::max(1.0, plan.titleTop)),
+              style);
 }
 
 /// Returns the scale of the numbers at a pill's inputs. With enough distance between inputs, the numbers have
@@ -290,16 +290,43 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
   const double middle = look.rect.width / texts.scale / 2;
   const double height = look.rect.height / texts.scale;
   const double promise = kCardLine * static_cast<double>(std::max<std::size_t>(1, texts.promise.size()));
-  double y =
-      height / 2 - 20 - promise / 2 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
   // Lines are in the middle. A line beside an input moves to the right, as far as there is room.
+  constexpr double kAir = 3;
+  constexpr double kToEdge = 2;
+  const auto isFree = [&](const TextLine& line, double top) {
+    const double taken = takenByInputs(look, texts, top + kCardLine / 2);
+    return taken + (taken > 0 ? kAir : kToEdge) + line.width + kToEdge <= 2 * middle;
+  };
   const auto drawCentered = [&](const TextLine& line, double top, const QColor& ink) {
-    constexpr double kAir = 3;
-    constexpr double kToEdge = 2;
     const double left = middle - line.width / 2;
     const double wanted = std::max(left, takenByInputs(look, texts, top + kCardLine / 2) + kAir);
     drawLine(painter, line, std::min(wanted, std::max(left, 2 * middle - line.width - kToEdge)), top, ink);
   };
+  const double name = texts.name.width > 0 ? kCardLine : 0;
+  const auto isPromiseFree = [&](double top) {
+    for (std::size_t i = 0; i < texts.promise.size(); ++i) {
+      if (!isFree(texts.promise[i], top + kPillTop + kPillTitle + name + static_cast<double>(i) * kCardLine))
+        return false;
+    }
+    return true;
+  };
+  const double centered = height / 2 - 20 - promise / 2 - name / 2 - (texts.problem.width > 0 ? 8 : 0);
+  const double y0 = [&] {
+    constexpr double kStep = 4;
+    const double most = std::min({height / 4, centered, 96.0});
+    // All lines move up or down until no input is beside a line without room. The title is more important
+    // than the promise.
+    for (const bool withPromise : {true, false}) {
+      for (double away = 0; away <= std::max(0.0, most); away += kStep) {
+        for (const double top : {centered - away, centered + away}) {
+          const bool isTitleFree = isFree(texts.title, top + kPillTop);
+          if (isTitleFree && (!withPromise || isPromiseFree(top))) return top;
+        }
+      }
+    }
+    return centered;
+  }();
+  double y = y0;
   paintIcon(painter, look.op, middle - 8, y, style.text);
   y += kPillTop;
   drawCentered(texts.title, y, style.text);
@@ -309,12 +336,8 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
     y += kCardLine;
   }
   // The promise is only drawn if no label of an input covers it.
-  bool isFree = true;
-  for (std::size_t i = 0; i < texts.promise.size(); ++i) {
-    const double top = y + static_cast<double>(i) * kCardLine;
-    isFree = isFree && takenByInputs(look, texts, top + kCardLine / 2) + texts.promise[i].width <= 2 * middle;
-  }
-  for (std::size_t i = 0; isFree && i < texts.promise.size(); ++i) {
+  const bool hasPromise = isPromiseFree(y0);
+  for (std::size_t i = 0; hasPromise && i < texts.promise.size(); ++i) {
     const double top = y + static_cast<double>(i) * kCardLine;
     drawCentered(texts.promise[i], top, style.textSecond);
   }
@@ -497,14 +520,30 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
   painter.drawRoundedRect(rect, radius, radius);
 }
 
+/// Returns the place of the bar below the sign of a card, in pixels of the screen. Null: there is no room
+/// below a name in a small font.
+QRectF barBelowSign(const NodeLook& look, double zoom) {
+  constexpr double kHigh = 3;
+  constexpr double kToEdge = 2;
+  constexpr double kSides = 8;
+  if (look.pill) return {};
+  const double sheets = look.stacked > 0 ? kStackSheets : 0;
+  const double width = (look.rect.width - sheets) * zoom;
+  const double top = (look.rect.height - sheets) * zoom - kToEdge - kHigh;
+  if (top < Theme().smallFont().pixelSize() + 2 || width <= 3 * kSides) return {};
+  return {kSides, top, width - 2 * kSides, kHigh};
+}
+
 /// Paints a node at a small zoom: its name, if the name has room in a small font, else the sign of its
-/// operator. Both keep their size on the screen while they fit.
-void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom) {
+/// operator. Both keep their size on the screen while they fit. `bar` is the place of a bar below them, in
+/// pixels of the screen, or null.
+void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom,
+               const QRectF& bar) {
   constexpr double kSign = 16;
   constexpr double kAir = 8;
   constexpr double kBeside = 7;  // room for ports and the stripe
   const QTransform before = painter.transform();
-  const QRectF onScreen(0, 0, look.rect.width * zoom, look.rect.height * zoom);
+  const QRectF onScreen(0, 0, look.rect.width * zoom, bar.isNull() ? look.rect.height * zoom : bar.top());
   const QString words = !look.identity.isEmpty() ? look.identity
                         : look.name.isEmpty()    ? look.title
                                                  : look.name;
@@ -541,9 +580,11 @@ void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style
     painter.setTransform(before);
     return;
   }
-  const double most = (std::min(look.rect.width, look.rect.height) - 2 * kAir) / kSign;
+  // Above a bar, the sign has all of its height.
+  const double room = onScreen.height() / zoom;
+  const double most = std::min(look.rect.width - 2 * kAir, bar.isNull() ? room - 2 * kAir : room) / kSign;
   const double scale = std::max(1.0, std::min(1 / zoom, most));
-  painter.translate(look.rect.width / 2, look.rect.height / 2);
+  painter.translate(look.rect.width / 2, room / 2);
   painter.scale(scale, scale);
   paintIcon(painter, look.op, -kSign / 2, -kSign / 2, style.text);
   painter.setTransform(before);
@@ -588,9 +629,18 @@ void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status
       paintCardTexts(painter, look, status, texts, style);
     }
   }
-  if (!look.pill) paintBar(painter, look, status, texts, marks, style, withText);
+  if (!look.pill && withText) paintProgress(painter, look, status, texts, marks, style);
   if (texts.scale != 1) painter.setTransform(before);
-  if (!withText) paintSign(painter, look, style, zoom);
+  if (!withText) {
+    const bool hasBar = status.phase == NodePhase::Running || status.served.total() > 0;
+    const QRectF bar = hasBar ? barBelowSign(look, zoom) : QRectF();
+    paintSign(painter, look, style, zoom, bar);
+    if (!bar.isNull()) {
+      painter.scale(1 / zoom, 1 / zoom);
+      paintBar(painter, bar, status, marks, style, false);
+      painter.setTransform(before);
+    }
+  }
   paintPorts(painter, look, texts, marks, style, withText);
   painter.setOpacity(opacity);
 }

@@ -16,6 +16,9 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include <algorithm>
+#include <cmath>
+
 using namespace spanscope::ui;
 using spanscope::product_text::worded;
 
@@ -80,6 +83,137 @@ class TestNodeTexts : public QObject {
     QVERIFY(picture(20, kCardWidth) != picture(17, kCardWidth));
     // Without room for the number, the sign is alone.
     QCOMPARE(picture(20, kCardWidth / 3), picture(17, kCardWidth / 3));
+  }
+
+  /// The bar of a small card is below its sign, or absent.
+  void barsAreBelowSigns_data() {
+    QTest::addColumn<int>("stacked");
+    QTest::addColumn<double>("zoom");
+    QTest::addColumn<bool>("hasBar");
+    for (const int stacked : {0, 3}) {
+      QTest::addRow("%d, with room", stacked) << stacked << 0.32 << true;
+      QTest::addRow("%d, without room", stacked) << stacked << 0.17 << false;
+    }
+  }
+  void barsAreBelowSigns() {
+    QFETCH(int, stacked);
+    QFETCH(double, zoom);
+    QFETCH(bool, hasBar);
+    NodeLook look;
+    look.op = std::string("user");
+    look.title = QStringLiteral("user");
+    look.stacked = stacked;
+    look.rect = {.x = 0, .y = 0, .width = kCardWidth, .height = stacked > 0 ? kStackHeight : kTextCardHeight};
+    NodeStatus status;
+    status.served = {.hit = 16};
+    const CanvasStyle style{Theme()};
+    QImage image(100, 40, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    painter.scale(zoom, zoom);
+    paintNode(painter, look, status, {}, {}, style, zoom);
+    painter.end();
+    int sign = -1;
+    int firstBar = image.height();
+    bool isDrawn = false;
+    // The stripe is at the left, and the sheets of a stack are at the right.
+    for (int y = 2; y < qRound(look.rect.height * zoom) - 1; ++y) {
+      for (int x = 8; x < qRound(look.rect.width * zoom) - 8; ++x) {
+        const QColor color = image.pixelColor(x, y);
+        if (color == style.servedInk(BlockRole::Hit)) {
+          firstBar = std::min(firstBar, y);
+          isDrawn = true;
+        } else if (color.lightness() < 160 && color.hslSaturation() < 60) {
+          sign = y;
+        }
+      }
+    }
+    QCOMPARE(isDrawn, hasBar);
+    QVERIFY(sign >= 0);
+    QVERIFY2(sign < firstBar, qPrintable(QStringLiteral("sign to %1, bar from %2").arg(sign).arg(firstBar)));
+  }
+
+  /// A low card has its bar below the title.
+  void lowCardsHaveABar() {
+    const QFontMetrics metrics(CanvasStyle(Theme()).titleFont);
+    for (double height = 22; height <= 60; height += 0.5) {
+      NodeLook look;
+      look.rect = {.x = 0, .y = 0, .width = 94, .height = height};
+      const NodeCardPlan plan(look, 1);
+      QVERIFY2(plan.hasBar, qPrintable(QString::number(height)));
+      QVERIFY2(plan.bar.top() >= plan.titleTop + metrics.ascent(), qPrintable(QString::number(height)));
+      QVERIFY2(plan.bar.bottom() <= height - 2, qPrintable(QString::number(height)));
+    }
+  }
+
+  /// The document share is painted in the card.
+  void documentSharesStayInTheirCard() {
+    const CanvasStyle style{Theme()};
+    for (const double zoom : {1.0, 0.7, 0.5}) {
+      NodeLook look;
+      look.op = std::string("user");
+      look.title = QStringLiteral("user");
+      look.rect = {.x = 0, .y = 0, .width = kCardWidth, .height = kTextCardHeight};
+      const auto painted = [&](double looked) {
+        NodeStatus status;
+        status.looked = looked;
+        QImage image(300, 140, QImage::Format_RGB32);
+        image.fill(Qt::white);
+        QPainter painter(&image);
+        painter.translate(30, 30);
+        painter.scale(zoom, zoom);
+        paintNode(painter, look, status, makeNodeTexts(look, status, nullptr, style, textScale(zoom)), {},
+                  style, zoom);
+        painter.end();
+        return image;
+      };
+      QImage with = painted(0.41);
+      QImage without = painted(-1);
+      QVERIFY(with != without);
+      const QRect card(31, 31, qRound(kCardWidth * zoom) - 2, qRound(kTextCardHeight * zoom) - 2);
+      for (QImage* image : {&with, &without}) QPainter(image).fillRect(card, Qt::white);
+      QCOMPARE(with, without);
+    }
+  }
+
+  /// The title of a pill does not touch the numbers of the inputs.
+  void titlesOfPillsKeepOffNumbers() {
+    constexpr double kZoom = 0.34;
+    constexpr int kLeft = 20;
+    const CanvasStyle style{Theme()};
+    NodeLook look;
+    look.op = std::string("cross");
+    look.pill = true;
+    look.title = QStringLiteral("cross");
+    look.rect = {.x = 0, .y = 0, .width = kPillWidth, .height = 280};
+    look.inputs = {40, 140, 240};
+    look.taken = {true, true, true};
+    look.labels = {QStringLiteral("1"), QStringLiteral("2"), QStringLiteral("3")};
+    const auto painted = [&](bool hasTitle) {
+      NodeTexts texts = makeNodeTexts(look, {}, nullptr, style, textScale(kZoom));
+      if (!hasTitle) texts.title = {};
+      QImage image(80, 120, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      painter.translate(kLeft, 10);
+      painter.scale(kZoom, kZoom);
+      paintNode(painter, look, {}, texts, {}, style, kZoom);
+      painter.end();
+      return image;
+    };
+    const QImage with = painted(true);
+    const QImage without = painted(false);
+    QVERIFY(with != without);
+    const double radius = kNumberRadius * kMostNumberScale * kZoom + 1;
+    for (int y = 0; y < with.height(); ++y) {
+      for (int x = 0; x < with.width(); ++x) {
+        if (with.pixel(x, y) == without.pixel(x, y)) continue;
+        for (const double input : look.inputs) {
+          const double away = std::hypot(x + 0.5 - kLeft, y + 0.5 - 10 - input * kZoom);
+          QVERIFY2(away > radius, qPrintable(QStringLiteral("%1, %2").arg(x).arg(y)));
+        }
+      }
+    }
   }
 
   /// A card without a line for its text counts the tokens of its stack in the title.
@@ -162,7 +296,7 @@ class TestNodeTexts : public QObject {
   /// A card with room for one line has it, whether or not its bar is drawn, and the two keep apart.
   void lowCardsHaveALineOfText() {
     const QFontMetrics metrics(CanvasStyle(Theme()).bodyFont);
-    for (double height = 35; height <= 60; height += 0.5) {
+    for (double height = 33; height <= 60; height += 0.5) {
       NodeLook look;
       look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
       look.text = QStringLiteral("Where does Priya live?");
