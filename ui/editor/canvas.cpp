@@ -79,6 +79,10 @@ void Canvas::showApart(document::NodeId node) {
   if (const Stack* stack = core.stacks().of(node)) core.setSpread(stack->parent, true);
 }
 
+bool Canvas::showNamed(const std::vector<document::NodeId>& nodes) {
+  return m_impl->parts.core().setNamed({nodes.begin(), nodes.end()});
+}
+
 QRect Canvas::placeOf(document::NodeId node) const {
   const QRectF rect = m_impl->parts.rectOf(node);
   if (rect.isNull()) return {};

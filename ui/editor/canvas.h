@@ -60,6 +60,9 @@ class Canvas : public QWidget {
   void reveal(document::NodeId node);
   /// Draws the node outside of a stack: opens the stack that contains the node.
   void showApart(document::NodeId node);
+  /// Draws these nodes as separate cards until the next call, also if other nodes are in stacks. Returns
+  /// whether nodes left their stacks.
+  bool showNamed(const std::vector<document::NodeId>& nodes);
   /// The rectangle of the node, or of the stack that contains it, in pixels of the canvas. Null: the node is
   /// not drawn.
   QRect placeOf(document::NodeId node) const;

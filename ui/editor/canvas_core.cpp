@@ -44,6 +44,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_area = {};
   m_stackChoices.opened.clear();
   m_stackChoices.shown.clear();
+  m_named.clear();
   m_statuses.clear();
   m_statusDocument.reset();
   m_prediction.reset();
@@ -154,6 +155,14 @@ void CanvasCore::setSpread(NodeId list, bool spread) {
   redraw();
 }
 
+bool CanvasCore::setNamed(std::set<NodeId> nodes) {
+  if (nodes.empty() && m_named.empty()) return false;
+  m_named = std::move(nodes);
+  if (!showWanted()) return false;
+  redraw();
+  return true;
+}
+
 void CanvasCore::stackAll() {
   if (m_stackChoices.opened.empty()) return;
   m_stackChoices.opened.clear();
@@ -219,6 +228,9 @@ std::set<NodeId> CanvasCore::wanted() const {
   if (current() != document::kNoNode && m_selection.size() == 1) wanted.insert(current());
   for (const auto& [id, status] : m_statuses) {
     if (status.phase == NodePhase::Running && m_document->contains(id)) wanted.insert(id);
+  }
+  for (const NodeId id : m_named) {
+    if (m_document->contains(id)) wanted.insert(id);
   }
   return wanted;
 }

@@ -73,6 +73,9 @@ class CanvasCore : public QObject {
   void setRoom(double height, double whole = 0);
   /// Draws all inputs of a list node one by one, or stacks the inputs that do not fit.
   void setSpread(document::NodeId list, bool spread);
+  /// Draws these nodes outside of stacks, together with the selected and running nodes, until the next call.
+  /// Returns whether the stacks changed.
+  bool setNamed(std::set<document::NodeId> nodes);
   bool isSpread(document::NodeId list) const { return m_stackChoices.opened.contains(list); }
   /// Undoes every setSpread() and open(), so that lists are stacked again.
   void stackAll();
@@ -129,7 +132,7 @@ class CanvasCore : public QObject {
   void takeIdentities();
   /// Decides which nodes are stacked. Returns whether the stacks changed.
   bool restack();
-  /// Takes selected and running nodes out of stacks. Returns whether the stacks changed.
+  /// Takes selected, running and named nodes out of stacks. Returns whether the stacks changed.
   bool showWanted();
   std::set<document::NodeId> wanted() const;
   /// Returns the nodes that differ from `before`, if only the content of single nodes differs.
@@ -153,6 +156,7 @@ class CanvasCore : public QObject {
   TraceStore m_noTrace;            ///< used until there is an input
   std::size_t m_runs = 0;          ///< number of runs in the trace when identities were last read
   StackChoices m_stackChoices;
+  std::set<document::NodeId> m_named;  ///< the nodes of setNamed()
   std::size_t m_stackLimit = 0;
   Stacks m_stacks;
   std::map<document::NodeId, document::Rect> m_layout;

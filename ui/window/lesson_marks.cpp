@@ -326,6 +326,15 @@ void LessonMarks::showTargets() {
       if (part) m_canvas.showApart(part->currentNode());
     }
   }
+  // A frame around a stack would not show which of its nodes the text means.
+  std::vector<document::NodeId> named;
+  for (const lesson::Target& target : course->spokenOf()) {
+    const std::optional<Selection> part =
+        target.kind == lesson::Target::Kind::Node ? partOf(target) : std::nullopt;
+    constexpr std::size_t kMostNamed = 6;
+    if (part && part->nodes.size() == 1 && named.size() < kMostNamed) named.push_back(part->currentNode());
+  }
+  isOnCanvas = m_canvas.showNamed(named);
   for (const lesson::Target& target : course->spokenOf()) {
     // The text names other docks without showing them.
     if (target.kind == lesson::Target::Kind::Dock) continue;
@@ -386,7 +395,10 @@ void LessonMarks::refresh() {
   const LessonCourse* course = m_reader.course();
   std::vector<lesson::Target> targets;
   const bool isShown = course != nullptr && m_reader.isVisible() && !m_reader.showsLessons();
-  if (isShown) targets = course->spokenOf();
+  if (isShown)
+    targets = course->spokenOf();
+  else
+    m_canvas.showNamed({});
   const std::optional<LessonReader::Pointed> pointed = isShown ? m_reader.pointed() : std::nullopt;
   watch(!targets.empty());
 

@@ -276,6 +276,23 @@ class TestCanvasStacks : public QObject {
     QCOMPARE(rag.core().layout(), layout);
   }
 
+  /// Nodes that a lesson names have their own cards, with and without a selection.
+  void namedDocumentsAreDrawn() {
+    Rag rag(20, {900, 500});
+    Canvas& canvas = rag.driver.canvas();
+    const NodeId named = rag.document(15);
+    QVERIFY(rag.core().rectOf(named) == nullptr);
+    QVERIFY(canvas.showNamed({named, rag.document(18)}));
+    QVERIFY(rag.core().rectOf(named) != nullptr && rag.core().rectOf(rag.document(18)) != nullptr);
+    QVERIFY(!rag.core().stacks().empty());
+    // A selection or a fit does not stack them again.
+    rag.core().select({rag.document(12)});
+    canvas.fit();
+    QVERIFY(rag.core().rectOf(named) != nullptr);
+    QVERIFY(rag.isSeen(named));
+    QVERIFY(!canvas.showNamed({}));
+  }
+
   void whatIsDoneToAStackIsDoneToItsMembers() {
     Rag rag(20, {900, 500});
     const std::vector<NodeId> members = rag.stack().members;

@@ -3,6 +3,8 @@
 #include "engine/query/json/json.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/lessons/lesson_window.h"
+#include "ui/editor/canvas.h"
+#include "ui/editor/canvas_core.h"
 #include "ui/lessons/lesson_question.h"
 #include "ui/window/lesson_marks.h"
 
@@ -52,6 +54,24 @@ class TestLessonMarks : public LessonWindow {
     perform("learn.leave");
     QTRY_COMPARE(marks.frames().size(), std::size_t{0});
     QVERIFY(!marked->isVisible());
+  }
+
+  /// The frame of a link is around the card of its node, not around a stack.
+  void namedNodesLeaveTheirStack() {
+    m_window->resize(1024, 700);
+    perform("learn.lesson:9-attention-locality.md#2");
+    QVERIFY(isIdle());
+    const auto isApart = [this](const lesson::Target& target) {
+      const auto part = course().selectionFor(target);
+      return part && m_window->canvas().findChild<CanvasCore*>()->rectOf(part->currentNode()) != nullptr;
+    };
+    int nodes = 0;
+    for (const lesson::Target& target : course().spokenOf()) {
+      if (target.kind != lesson::Target::Kind::Node) continue;
+      ++nodes;
+      QTRY_VERIFY2(isApart(target), qPrintable(QString::fromStdString(lesson::written(target))));
+    }
+    QVERIFY(nodes > 0);
   }
 
   void aWordLeadsToItsPartByKeys() {
