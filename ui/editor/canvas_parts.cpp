@@ -612,8 +612,7 @@ void CanvasParts::layOutOverlays() {
   m_findBar->move(std::max(kOverlayMargin, (room.width() - m_findBar->width()) / 2), kOverlayMargin);
   placeMinimap();
   m_minimap->raise();
-  m_strip->setGeometry(kOverlayMargin, room.height() - m_strip->height() - kOverlayMargin,
-                       std::max(120, room.width() - 2 * kOverlayMargin), m_strip->height());
+  placeStrip();
   m_strip->raise();
   const int height = m_greeting->heightForWidth(room.width() - 2 * kOverlayMargin);
   m_greeting->setGeometry(kOverlayMargin, (room.height() - height) / 2, room.width() - 2 * kOverlayMargin,
@@ -648,14 +647,26 @@ void CanvasParts::placeMinimap() {
   const int bottom = m_canvas.height() - m_minimap->height() - kOverlayMargin;
   const std::array corners{QPoint(right, bottom), QPoint(kOverlayMargin, bottom),
                            QPoint(right, kOverlayMargin), QPoint(kOverlayMargin, kOverlayMargin)};
-  const QTransform toScene = m_view->viewportTransform().inverted();
-  const auto isFree = [&](const QPoint& corner) {
-    const QRectF area = toScene.mapRect(QRectF(corner, m_minimap->size()));
-    return std::ranges::none_of(m_core.layout(),
-                                [&area](const auto& node) { return toRect(node.second).intersects(area); });
-  };
-  const auto corner = std::ranges::find_if(corners, isFree);
+  const auto corner =
+      std::ranges::find_if(corners, [&](const QPoint& at) { return isFree(QRect(at, m_minimap->size())); });
   m_minimap->move(corner == corners.end() ? corners.front() : *corner);
+}
+
+void CanvasParts::placeStrip() {
+  const int wide = std::max(120, m_canvas.width() - 2 * kOverlayMargin);
+  const int high = m_strip->height();
+  const int bottom = m_canvas.height() - high;
+  constexpr int kNarrowMargin = 4;
+  const std::array tops{bottom - kOverlayMargin, kOverlayMargin, bottom - kNarrowMargin, kNarrowMargin};
+  const auto top =
+      std::ranges::find_if(tops, [&](int at) { return isFree(QRect(kOverlayMargin, at, wide, high)); });
+  m_strip->setGeometry(kOverlayMargin, top == tops.end() ? tops.front() : *top, wide, high);
+}
+
+bool CanvasParts::isFree(const QRect& area) const {
+  const QRectF inScene = m_view->viewportTransform().inverted().mapRect(QRectF(area));
+  return std::ranges::none_of(
+      m_core.layout(), [&inScene](const auto& node) { return toRect(node.second).intersects(inScene); });
 }
 
 QRectF CanvasParts::selectionRect() const {

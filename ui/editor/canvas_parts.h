@@ -130,6 +130,11 @@ class CanvasParts : public QObject {
   void showMinimap();
   /// Moves the minimap to the first corner in which the minimap covers no node.
   void placeMinimap();
+  /// Moves the strip of the current answer to a place at the lower or upper edge where it covers no node. If
+  /// there is none, the strip is at the lower edge.
+  void placeStrip();
+  /// Whether no node is in this area of the canvas.
+  bool isFree(const QRect& area) const;
   void zoomBy(double factor);
   /// Fits everything into the view. If the nodes would be too small to read, shows focusRect() instead.
   /// `grew`: nodes were added after the last fit.

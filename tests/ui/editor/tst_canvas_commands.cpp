@@ -352,6 +352,34 @@ class TestCanvasCommands : public QObject {
     QVERIFY(!rag.driver.canvas().canPerform(QStringLiteral("node.wrap")));
   }
 
+  /// The strip with the current answer covers no node if an edge of the canvas has room.
+  void theAnswerStripCoversNoNode() {
+    test::QueryRecorder recorder;
+    CanvasDriver driver(test::documentFromJson(R"({"g": {"model": "spnl/spanlet", "input": {"cross": [
+        {"system": "You are a helpful assistant. Answer from the documents."},
+        {"user": "Priya lives in Cairo. Priya is a baker. The pet of Priya is called Waffles."},
+        {"user": "Where does Priya live?"}]}, "max_tokens": 4, "temperature": 0}})"));
+    recorder.run(driver.document());
+    const std::size_t events = recorder.input().trace->size();
+    const auto* strip = driver.canvas().findChild<ui::AnswerStrip*>();
+    for (const int height : {226, 260, 400}) {
+      driver.canvas().window()->resize(272, height);
+      QCoreApplication::processEvents();
+      driver.canvas().fit();
+      bool wasShown = false;
+      for (std::size_t count = 0; count <= events; ++count) {
+        ui::ViewInput input = recorder.inputAt(count);
+        input.document = driver.model().snapshot();
+        driver.setInput(input);
+        if (!strip->isVisible()) continue;
+        wasShown = true;
+        for (const NodeId id : driver.document().ids())
+          QVERIFY2(!strip->geometry().intersects(driver.rect(id)), qPrintable(QString::number(height)));
+      }
+      QVERIFY(wasShown);
+    }
+  }
+
   void freezeTakesTheNewestAnswer() {
     test::QueryRecorder recorder;
     Rag rag;
