@@ -423,7 +423,7 @@ void CanvasParts::followWindow() {
 bool CanvasParts::isOnlyMoved() const {
   const QPoint by = m_canvas.mapTo(m_canvas.window(), QPoint()) - m_heldFrom.topLeft();
   constexpr int kRounding = 2;  // pixels, because docks have whole pixels
-  return by.x() == 0 && m_canvas.width() == m_heldFrom.width() &&
+  return std::abs(by.x()) <= kRounding && std::abs(m_canvas.width() - m_heldFrom.width()) <= kRounding &&
          std::abs(m_canvas.height() - m_heldFrom.height()) <= std::abs(by.y()) + kRounding;
 }
 
