@@ -140,6 +140,28 @@ class TestPaintedTexts : public QObject {
     QVERIFY2(numbers.contains(miss), qPrintable(numbers.join(QLatin1Char(' '))));
   }
 
+  /// Before other blocks, the label of the first miss is its number. Every block keeps its number.
+  void theFirstMissCoversNoOtherBlock() {
+    constexpr int kBlocks = 5;
+    for (int miss = 1; miss < kBlocks; ++miss) {
+      BlockTableView view;
+      // The last block has no room for the words either.
+      view.resize(kTableLabel + kBlocks * 50 + 40, 200);
+      view.setInput(requestWithMiss(kBlocks, miss));
+      view.show();
+      QVERIFY(QTest::qWaitForWindowExposed(&view));
+      auto* area = view.findChild<BlockTableArea*>();
+      QVERIFY(area->tableLayout().size() == CellSize::Large);
+      QStringList numbers;
+      for (const test::PaintedText& text : textsIn(*area)) {
+        if (text.place.top() > area->tableLayout().cell({0, 0}).bottom() && text.place.left() >= kTableLabel)
+          numbers << text.text;
+      }
+      for (int block = 0; block < kBlocks; ++block)
+        QVERIFY2(numbers.contains(QString::number(block)), qPrintable(numbers.join(QLatin1Char(' '))));
+    }
+  }
+
   /// Without space for the words, the label of the first miss is its number. No label is cut.
   void theFirstMissIsNotCut() {
     constexpr int kBlocks = 5;

@@ -2,6 +2,7 @@
 #include "ui/views/block_table/block_table_area.h"
 
 #include "ui/views/common/segment_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QKeyEvent>
@@ -262,19 +263,15 @@ void BlockTableArea::nameParts() {
   m_namesRight = 0;
   for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
     const auto& parts = m_table->rows[row].parts;
-    std::vector<NameRoom> names;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      // A name may use the room up to the next bracket.
-      const QRect place = m_layout.bracket(row, i);
-      const int room = i + 1 < parts.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
-                                            : width - place.left() - kSpace;
-      names.push_back({parts[i].name, static_cast<double>(std::max(place.width(), room))});
+    std::vector<NamedBracket> brackets;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      brackets.push_back({.place = m_layout.bracket(row, i), .name = parts[i].name});
+    std::vector<QString>& texts = m_names.emplace_back();
+    for (const BracketName& name : bracketNames(brackets, kTableLabel, width, metrics)) {
+      texts.push_back(name.text);
+      if (!name.text.isEmpty())
+        m_namesRight = std::max(m_namesRight, name.left + metrics.horizontalAdvance(name.text) + 2 * kSpace);
     }
-    m_names.push_back(shortNames(names, metrics));
-    if (parts.empty()) continue;
-    const int last = m_layout.bracket(row, parts.size() - 1).left();
-    m_namesRight =
-        std::max(m_namesRight, last + metrics.horizontalAdvance(m_names.back().back()) + 2 * kSpace);
   }
 }
 
@@ -393,7 +390,13 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
     return (QStringList{row.title, row.subtitle, row.note} + row.extras).join(QLatin1Char('\n'));
   }
   const std::optional<CellPlace> cell = m_layout.at(place);
-  if (cell) return m_tips ? m_tips(*cell) : QString();
+  if (cell) {
+    QString tip = m_tips ? m_tips(*cell) : QString();
+    if (m_misses[cell->row] != cell->cell) return tip;
+    // The mark below the first miss may have no room for its words.
+    const std::int32_t number = m_table->rows[cell->row].cells[cell->cell].facts.number;
+    return metricPhrase("first-missing-block", QString::number(number)) + QLatin1Char('\n') + tip;
+  }
   // The name above a bracket may be short or missing.
   const auto [first, last] = m_layout.rowsBetween(place.y(), place.y());
   for (std::size_t row = first; row < last; ++row) {

@@ -134,16 +134,24 @@ class TableLayout {
   int m_height = 0;
 };
 
+/// A bracket above a section of a prompt.
+struct NamedBracket {
+  QRect place;
+  QString name;
+  bool isCut = false;  ///< `place` is only the visible part of the bracket
+};
 /// The text above a bracket.
 struct BracketName {
-  QRect place;
-  Qt::Alignment alignment;
+  int left = 0;
   QString text;  ///< empty: no readable text fits
 };
-/// `visible`: the visible part of the table, beginning with the column of row labels. `name` is for the whole
-/// bracket. A bracket that is partly hidden has less room for the name.
-BracketName bracketName(const QRect& bracket, const QRect& visible, const QString& name,
-                        const QFontMetrics& metrics);
+/// Places the names above the brackets of a row between `begin` and `end`, in pixels.
+///
+/// Each name is near the middle of its bracket and covers at least half of it. It may extend past its bracket
+/// if it keeps a gap to the next name. The name of a cut bracket stays within the bracket. All names have the
+/// same form of formsOfRow(). If no form has space for all names, as many names as possible are shown.
+std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets, int begin, int end,
+                                      const QFontMetrics& metrics);
 
 class BlockTableArea : public ZoomedScroll {
   Q_OBJECT
@@ -168,7 +176,7 @@ class BlockTableArea : public ZoomedScroll {
   /// Sets whether cells and numbers are up to twice as large, for a projector.
   void setLarger(bool isLarger);
   const TableLayout& tableLayout() const { return m_layout; }
-  /// The names above the sections of a row.
+  /// The names above the sections of a row if the whole row is visible.
   const std::vector<QString>& partNames(std::size_t row) const { return m_names[row]; }
   bool hasOverview() const { return m_overviewShown; }
 
@@ -205,6 +213,10 @@ class BlockTableArea : public ZoomedScroll {
   void paintTravels(QPainter& painter, const QRect& visible) const;
   void paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const;
+  /// Whether the number of a cell is below the cell. Among smaller cells, only some have their number.
+  bool hasNumber(const TableCell& cell) const;
+  /// The left edge of the next cell with a number in the row; the max int: there is none.
+  int nextNumber(std::size_t row, std::size_t index) const;
   /// Paints a mark below the first miss of a row. Returns the place of the mark; null: the mark is not
   /// visible.
   QRect paintFirstMiss(QPainter& painter, std::size_t row, const QRect& visible) const;
@@ -224,7 +236,7 @@ class BlockTableArea : public ZoomedScroll {
   double m_done = 1;
   TableLayout m_layout;
   int m_namesRight = 0;                       ///< right edge of the rightmost name
-  std::vector<std::vector<QString>> m_names;  ///< names of the sections in each row, shortened to fit
+  std::vector<std::vector<QString>> m_names;  ///< partNames() of each row
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   bool m_isLarger = false;

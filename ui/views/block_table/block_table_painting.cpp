@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <vector>
 
 namespace spanscope::ui {
@@ -154,18 +156,129 @@ void BlockTableArea::paintLabels(QPainter& painter, int x, std::pair<std::size_t
   }
 }
 
-BracketName bracketName(const QRect& bracket, const QRect& visible, const QString& name,
-                        const QFontMetrics& metrics) {
-  const int wanted = metrics.horizontalAdvance(name);
-  QRect text(bracket.left(), bracket.top(), std::max(bracket.width(), wanted), bracket.height() - 6);
-  const bool isWide = wanted > bracket.width();
-  const int left = visible.left() + kTableLabel;
-  // A partly hidden name moves so that it stays readable.
-  if (text.left() < left) text.setLeft(left);
-  if (text.right() > visible.right()) text.setRight(std::max(text.left(), visible.right()));
-  return {.place = text,
-          .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
-          .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
+namespace {
+
+constexpr int kNameGap = 6;  // min space between two names
+
+/// Where a name may begin.
+struct NameSpan {
+  int least = 0;
+  int most = 0;
+  int ideal = 0;
+  int width = 0;
+};
+
+/// Nothing: the name cannot be above its bracket.
+std::optional<NameSpan> spanOf(const NamedBracket& bracket, const QString& text, int begin, int end,
+                               const QFontMetrics& metrics) {
+  const QRect& place = bracket.place;
+  const int width = metrics.horizontalAdvance(text);
+  if (text.isEmpty() || (bracket.isCut && width > place.width())) return std::nullopt;
+  const int after = place.left() + place.width();
+  const int covered = bracket.isCut ? width : (std::min(width, place.width()) + 1) / 2;
+  NameSpan span{.least = std::max(begin, place.left() + covered - width),
+                .most = std::min(end - width, after - covered),
+                .width = width};
+  if (span.least > span.most) return std::nullopt;
+  span.ideal = std::clamp(place.left() + (place.width() - width) / 2, span.least, span.most);
+  return span;
+}
+
+/// The indices of as many names as fit side by side.
+std::vector<std::size_t> mostNames(const std::vector<std::optional<NameSpan>>& spans) {
+  int free = std::numeric_limits<int>::min() / 2;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i]) continue;
+    const int left = std::max(spans[i]->least, free);
+    if (left > spans[i]->most) break;
+    free = left + spans[i]->width + kNameGap;
+    all.push_back(i);
+  }
+  const auto there = std::ranges::count_if(spans, [](const auto& span) { return span.has_value(); });
+  if (all.size() == static_cast<std::size_t>(there)) return all;
+  // The names that end first, for each count of names.
+  struct Chosen {
+    int end = 0;
+    std::vector<std::size_t> names;
+  };
+  std::vector<Chosen> best{{.end = std::numeric_limits<int>::min() / 2, .names = {}}};
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i]) continue;
+    for (std::size_t count = best.size(); count-- > 0;) {
+      const int left = std::max(spans[i]->least, best[count].end + kNameGap);
+      if (left > spans[i]->most) continue;
+      const int end = left + spans[i]->width;
+      if (count + 1 < best.size() && best[count + 1].end <= end) continue;
+      Chosen next{.end = end, .names = best[count].names};
+      next.names.push_back(i);
+      if (count + 1 < best.size())
+        best[count + 1] = std::move(next);
+      else
+        best.push_back(std::move(next));
+    }
+  }
+  return best.back().names;
+}
+
+/// Places names that fit side by side, each as near to the middle of its bracket as the others permit.
+std::vector<BracketName> placed(const std::vector<std::optional<NameSpan>>& spans,
+                                const std::vector<std::size_t>& chosen, const std::vector<QString>& texts) {
+  std::vector<BracketName> names(texts.size());
+  std::vector<int> most(chosen.size());
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    most[i] = spans[chosen[i]]->most;
+    if (i + 1 < chosen.size()) most[i] = std::min(most[i], most[i + 1] - kNameGap - spans[chosen[i]]->width);
+  }
+  int free = std::numeric_limits<int>::min();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const NameSpan& span = *spans[chosen[i]];
+    names[chosen[i]] = {.left = std::max(free, std::min(span.ideal, most[i])), .text = texts[chosen[i]]};
+    free = names[chosen[i]].left + span.width + kNameGap;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets, int begin, int end,
+                                      const QFontMetrics& metrics) {
+  std::vector<QString> names;
+  std::vector<NameRoom> rooms;
+  for (std::size_t i = 0; i < brackets.size(); ++i) {
+    const QRect& place = brackets[i].place;
+    const int next = i + 1 < brackets.size() ? brackets[i + 1].place.left() : end;
+    names.push_back(brackets[i].name);
+    rooms.push_back({brackets[i].name, double(std::max(place.width(), next - place.left() - kNameGap))});
+  }
+  const auto spansOf = [&](const std::vector<QString>& texts) {
+    std::vector<std::optional<NameSpan>> spans;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      spans.push_back(spanOf(brackets[i], texts[i], begin, end, metrics));
+    return spans;
+  };
+  // Cut brackets do not decide the form of the names.
+  const auto wanted = static_cast<std::size_t>(
+      std::ranges::count_if(brackets, [](const NamedBracket& bracket) { return !bracket.isCut; }));
+  const auto countOf = [&](const std::vector<std::size_t>& chosen) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(chosen, [&](std::size_t i) { return !brackets[i].isCut; }));
+  };
+  std::vector<QString> texts;
+  std::vector<std::optional<NameSpan>> spans;
+  std::vector<std::size_t> chosen;
+  std::vector<std::vector<QString>> forms = formsOfRow(names);
+  forms.push_back(shortNames(rooms, metrics));
+  for (std::vector<QString>& form : forms) {
+    std::vector<std::optional<NameSpan>> own = spansOf(form);
+    std::vector<std::size_t> most = mostNames(own);
+    if (!texts.empty() && countOf(most) <= countOf(chosen)) continue;
+    texts = std::move(form);
+    spans = std::move(own);
+    chosen = std::move(most);
+    if (countOf(chosen) == wanted) break;
+  }
+  return placed(spans, chosen, texts);
 }
 
 void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const {
@@ -174,6 +287,9 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
   font.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
   painter.setFont(font);
+  const int begin = visible.left() + kTableLabel;
+  std::vector<NamedBracket> shown;
+  std::vector<QColor> inks;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const TablePart& part = parts[i];
     const QRect place = m_layout.bracket(row, i);
@@ -188,9 +304,17 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
       fillWithHue(painter, line, theme(), ink, part.hue);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
-    const BracketName name = bracketName(place, visible, m_names[row][i], metrics);
-    painter.setPen(ink);
-    painter.drawText(name.place, name.alignment, name.text);
+    const QRect seen = place.intersected(QRect(begin, place.top(), visible.right() - begin, place.height()));
+    if (seen.isEmpty()) continue;
+    shown.push_back({.place = seen, .name = part.name, .isCut = seen != place});
+    inks.push_back(ink);
+  }
+  const std::vector<BracketName> names = bracketNames(shown, begin, visible.right(), metrics);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const QRect room(names[i].left, shown[i].place.top(), metrics.horizontalAdvance(names[i].text) + 1,
+                     shown[i].place.height() - 6);
+    painter.setPen(inks[i]);
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignBottom, names[i].text);
   }
 }
 
@@ -222,11 +346,9 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   painter.setPen(theme().color(Role::TextThird));
   int free = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    const std::int32_t number = own.cells[i].facts.number;
-    if (number < 0 || i == miss) continue;
-    if (!large && own.cells[i].facts.place.virtualIndex != 0 && number % 10 != 0) continue;
+    if (i == miss || !hasNumber(own.cells[i])) continue;
     const QRect place = m_layout.cell({row, i});
-    const QString text = QString::number(number);
+    const QString text = QString::number(own.cells[i].facts.number);
     if (!large && place.left() < free) continue;
     const int width = metrics.horizontalAdvance(text);
     const QRect room(place.left(), place.bottom() + kNumberGap,
@@ -242,6 +364,20 @@ std::pair<int, int> roomBeside(int x, int gap, int width, int end) {
   const int left = std::max(0, x - gap - kTableLabel);
   if (width <= right || (width > left && right >= left)) return {x + gap, std::min(width, right)};
   return {x - gap - std::min(width, left), std::min(width, left)};
+}
+
+bool BlockTableArea::hasNumber(const TableCell& cell) const {
+  const std::int32_t number = cell.facts.number;
+  if (number < 0) return false;
+  return m_layout.size() == CellSize::Large || cell.facts.place.virtualIndex == 0 || number % 10 == 0;
+}
+
+int BlockTableArea::nextNumber(std::size_t row, std::size_t index) const {
+  const std::vector<TableCell>& cells = m_table->rows[row].cells;
+  for (std::size_t i = index + 1; i < cells.size(); ++i) {
+    if (hasNumber(cells[i])) return m_layout.cell({row, i}).left();
+  }
+  return std::numeric_limits<int>::max();
 }
 
 QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const QRect& visible) const {
@@ -266,12 +402,12 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   // The labels of the rows stay at the left edge of the view.
   const int begin = visible.left();
   QString text = metricPhrase("first-missing-block", number);
-  const auto beside = [&] {
-    return roomBeside(x - begin, kTip, metrics.horizontalAdvance(text) + 1, visible.width());
-  };
-  // Without room for the words, the triangle and the number stay.
-  if (beside().second < metrics.horizontalAdvance(text)) text = number;
-  const auto [left, width] = beside();
+  // The words are right of the triangle, before the next number. Otherwise they would be below blocks to
+  // which they do not belong.
+  const int free = std::min(visible.right(), nextNumber(row, index) - 2 * kSpace);
+  if (x + kTip + metrics.horizontalAdvance(text) > free) text = number;
+  const auto [left, width] =
+      roomBeside(x - begin, kTip, metrics.horizontalAdvance(text) + 1, visible.width());
   const QRect place(begin + left, cell.bottom() + kNumberGap, width, 16);
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, width));

@@ -442,6 +442,29 @@ std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontM
   return result;
 }
 
+std::vector<std::vector<QString>> formsOfRow(const std::vector<QString>& names) {
+  std::map<QString, std::vector<std::size_t>> families;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const NumberedName parts = splitName(names[i]);
+    if (!parts.number.isEmpty() && !parts.family.isEmpty()) families[parts.family].push_back(i);
+  }
+  const auto largest =
+      std::ranges::max_element(families, {}, [](const auto& family) { return family.second.size(); });
+  std::vector<std::vector<QString>> rows{names};
+  for (qsizetype step = 1;; ++step) {
+    std::vector<QString> row = names;
+    for (auto family = families.begin(); family != families.end(); ++family) {
+      for (const std::size_t i : family->second) {
+        const QStringList forms = shortForms(names[i]);
+        const qsizetype last = forms.size() - (family == largest ? 1 : 2);
+        row[i] = forms[std::clamp<qsizetype>(step, 0, std::max<qsizetype>(0, last))];
+      }
+    }
+    if (row == rows.back()) return rows;
+    rows.push_back(std::move(row));
+  }
+}
+
 QString shortName(const QString& name, double room, const QFontMetrics& metrics) {
   return shortNames({{.name = name, .room = room}}, metrics).front();
 }

@@ -103,6 +103,11 @@ struct NameRoom {
 /// after at least kFewestNameLetters letters. A text is empty if even its shortest form does not fit.
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
 
+/// The forms of a row of names, from the longest to the shortest. All names of a family have the same form.
+/// At most one family has only its numbers, because "1 2 1 2" would not show the families. Names without a
+/// number are whole.
+std::vector<std::vector<QString>> formsOfRow(const std::vector<QString>& names);
+
 /// Shortens a single name.
 QString shortName(const QString& name, double room, const QFontMetrics& metrics);
 

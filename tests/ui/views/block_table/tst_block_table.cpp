@@ -7,6 +7,8 @@
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/block_table/block_table_view.h"
+#include "ui/words/metric_words.h"
+#include "ui/words/short_names.h"
 
 #include <QHelpEvent>
 #include <QScrollBar>
@@ -14,6 +16,7 @@
 #include <QTest>
 #include <QToolTip>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -43,6 +46,7 @@ class TestBlockTable : public QObject {
   void namesAreWholeInOneSegment();
   void bracketsHaveTheWholeNameInATip();
   void namesOutOfSightLeaveNoScraps();
+  void namesExtendPastTheirBrackets();
   void cellsFillTheHeight();
   void endsBelowTheLastRow();
   void placesAnswerToClicks();
@@ -364,29 +368,85 @@ void TestBlockTable::namesOutOfSightLeaveNoScraps() {
   QFont font = theme.smallFont();
   font.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
-  const QRect visible(1000, 0, 600, 100);
+  constexpr int kBegin = 1000;
+  constexpr int kEnd = 1600;
   for (const QString& name :
        {QStringLiteral("system"), QStringLiteral("document 7"), QStringLiteral("question")}) {
-    // A narrow bracket has a name that is wider than the bracket.
-    for (int left = 1000; left < 1600; ++left) {
-      const QRect narrow(left, 10, 24, 20);
-      const ui::BracketName shown = ui::bracketName(narrow, visible, name, metrics);
-      QVERIFY2(shown.text.isEmpty() ||
-                   shown.place.left() + metrics.horizontalAdvance(shown.text) <= visible.right() + 1,
-               qPrintable(QStringLiteral("%1 at %2: “%3”").arg(name).arg(left).arg(shown.text)));
-    }
-    for (int left = 700; left < 1700; ++left) {
-      const QRect bracket(left, 10, 150, 20);
-      const ui::BracketName shown = ui::bracketName(bracket, visible, name, metrics);
-      const QString place = QStringLiteral("%1 at %2: “%3”").arg(name).arg(left).arg(shown.text);
-      if (shown.text.isEmpty()) continue;
-      QVERIFY2(shown.text == name || shown.text.size() > 2 || shown.text == QStringLiteral("7"),
-               qPrintable(place));
-      QVERIFY2(shown.place.left() >= visible.left() + ui::kTableLabel, qPrintable(place));
-      QVERIFY2(shown.place.left() + metrics.horizontalAdvance(shown.text) <= bracket.right() + 1,
-               qPrintable(place));
+    for (const int width : {24, 150}) {
+      for (int left = kBegin - width + 1; left < kEnd; ++left) {
+        const QRect bracket(left, 10, width, 20);
+        const QRect seen = bracket.intersected(QRect(kBegin, 10, kEnd - kBegin, 20));
+        const std::vector<ui::BracketName> names = ui::bracketNames(
+            {{.place = seen, .name = name, .isCut = seen != bracket}}, kBegin, kEnd, metrics);
+        QCOMPARE(names.size(), std::size_t{1});
+        const QString place = QStringLiteral("%1 at %2: “%3”").arg(name).arg(left).arg(names[0].text);
+        if (names[0].text.isEmpty()) {
+          QVERIFY2(seen != bracket, qPrintable(place));
+          continue;
+        }
+        QVERIFY2(ui::shortForms(name).contains(names[0].text), qPrintable(place));
+        QVERIFY2(names[0].left >= kBegin, qPrintable(place));
+        QVERIFY2(names[0].left + metrics.horizontalAdvance(names[0].text) <= kEnd, qPrintable(place));
+      }
     }
   }
+}
+
+/// Names may extend past narrow brackets. They keep a gap, have one form, and all are shown if there is room.
+void TestBlockTable::namesExtendPastTheirBrackets() {
+  const ui::Theme theme;
+  QFont font = theme.smallFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  const auto bracketsOf = [](const QStringList& names, int width, int gap) {
+    std::vector<ui::NamedBracket> brackets;
+    int left = 150;
+    for (const QString& name : names) {
+      brackets.push_back({.place = QRect(left, 10, width, 20), .name = name});
+      left += width + gap;
+    }
+    return brackets;
+  };
+  const QStringList prompt{QStringLiteral("system"), QStringLiteral("document 1"),
+                           QStringLiteral("document 2"), QStringLiteral("question")};
+  const auto isApart = [&](const std::vector<ui::BracketName>& names, int begin, int end) {
+    int free = begin;
+    for (const ui::BracketName& name : names) {
+      if (name.text.isEmpty()) continue;
+      if (name.left < free) return false;
+      const int after = name.left + metrics.horizontalAdvance(name.text);
+      if (after > end) return false;
+      free = after + 6;
+    }
+    return true;
+  };
+  for (int width = 4; width <= 120; width += 2) {
+    for (const int end : {400, 700, 1000}) {
+      const std::vector<ui::BracketName> names =
+          ui::bracketNames(bracketsOf(prompt, width, 4), ui::kTableLabel, end, metrics);
+      const QString where = QStringLiteral("%1 until %2").arg(width).arg(end);
+      QVERIFY2(isApart(names, ui::kTableLabel, end), qPrintable(where));
+      if (!names[1].text.isEmpty() && !names[2].text.isEmpty())
+        QCOMPARE(names[1].text.chopped(1), names[2].text.chopped(1));
+    }
+  }
+  // Each name is wider than its bracket, and the first and the last name extend outwards.
+  const int wide = metrics.horizontalAdvance(prompt[0]);
+  const std::vector<ui::BracketName> two =
+      ui::bracketNames(bracketsOf({prompt[0], prompt[3]}, wide - 10, 6), ui::kTableLabel, 700, metrics);
+  QCOMPARE(two[0].text, prompt[0]);
+  QCOMPARE(two[1].text, prompt[3]);
+  // Without room for all, some names stay, each of them readable.
+  const std::vector<ui::BracketName> some = ui::bracketNames(
+      bracketsOf({QStringLiteral("system"), QStringLiteral("user 1"), QStringLiteral("user 2"),
+                  QStringLiteral("document 1"), QStringLiteral("document 2"), QStringLiteral("document 3"),
+                  QStringLiteral("question")},
+                 16, 4),
+      ui::kTableLabel, 400, metrics);
+  QVERIFY(isApart(some, ui::kTableLabel, 400));
+  QVERIFY(std::ranges::count_if(some, [](const ui::BracketName& name) { return !name.text.isEmpty(); }) >= 4);
+  for (const std::size_t user : {1, 2})
+    QVERIFY(some[user].text.isEmpty() || some[user].text.startsWith(QStringLiteral("user")));
 }
 
 /// Documents in one segment have their names above their own blocks.
@@ -612,6 +672,13 @@ void TestBlockTable::theFirstMissIsShown() {
   int wide = 0;
   for (int x = ui::kTableLabel; x < overview.width(); ++x) wide += overview.pixel(x, 16) == ink;
   QVERIFY2(wide >= 5, qPrintable(QString::number(wide)));
+  // The tool tip has the words of the mark.
+  view.resize(600, 200);
+  area->reveal({0, kMiss});
+  const QPoint cell = area->inViewport(area->tableLayout().cell({0, kMiss})).center();
+  QHelpEvent help(QEvent::ToolTip, cell, area->viewport()->mapToGlobal(cell));
+  QCoreApplication::sendEvent(area->viewport(), &help);
+  QVERIFY(QToolTip::text().contains(ui::metricPhrase("first-missing-block", QString::number(kMiss))));
   // A cold row has no first miss: every block is one.
   QVERIFY(!ui::firstMiss(tableOf(m_recording->input()).rows[0]));
 }
