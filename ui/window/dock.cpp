@@ -36,9 +36,11 @@ constexpr QSize kLeastFloating(420, 320);
 /// there is no space.
 class TitleBar : public QFrame {
  public:
+  // QDockWidget reads this height.
+  QSize sizeHint() const override { return {QFrame::sizeHint().width(), minimumHeight()}; }
   QSize minimumSizeHint() const override {
     constexpr int kLeastTitle = 160;
-    return {std::min(kLeastTitle, QFrame::minimumSizeHint().width()), kDockTitleHeight};
+    return {std::min(kLeastTitle, QFrame::minimumSizeHint().width()), minimumHeight()};
   }
 };
 
@@ -210,6 +212,17 @@ void Dock::fitTitle() {
   m_controls->setVisible(isOffered);
 }
 
+void Dock::fitTitleHeight() {
+  int height = kDockTitleHeight;
+  if (m_controls != nullptr && m_controls->parentWidget() == m_titleBar && m_controls->hasHeightForWidth() &&
+      !isHiddenByItsView(*m_controls)) {
+    constexpr int kBorders = 2;
+    const int needed = m_controls->heightForWidth(m_controls->width());
+    if (needed > m_controls->sizeHint().height()) height = std::max(height, needed + kBorders);
+  }
+  if (height != m_titleBar->minimumHeight()) m_titleBar->setFixedHeight(height);
+}
+
 void Dock::openDrawer() {
   m_drawer->adjustSize();
   const QPoint below = m_drawerButton->mapToGlobal(QPoint(m_drawerButton->width(), m_drawerButton->height()));
@@ -317,6 +330,7 @@ bool Dock::eventFilter(QObject* watched, QEvent* event) {
                           (event->type() == QEvent::LayoutRequest || event->type() == QEvent::ShowToParent ||
                            event->type() == QEvent::HideToParent);
   if (isRoom || isControls) fitTitle();
+  if (isRoom || isControls || (watched == m_controls && event->type() == QEvent::Resize)) fitTitleHeight();
   if (watched == m_titleBar && event->type() == QEvent::MouseButtonDblClick) {
     if (isFloating())
       setFloating(false);

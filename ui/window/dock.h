@@ -59,6 +59,8 @@ class Dock : public QDockWidget {
   /// Fits the title bar into its width. First the button to maximise disappears, which is also a menu item.
   /// Then the view's controls move into a drawer.
   void fitTitle();
+  /// Fits the height of the title bar to the controls in it. A legend can have two lines.
+  void fitTitleHeight();
   void openDrawer();
   /// Gives a floating dock the window frame of the desktop. So the user can move and resize the dock, and
   /// find it in the task bar.

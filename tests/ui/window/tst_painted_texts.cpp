@@ -13,6 +13,7 @@
 #include "ui/views/common/block_painter.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_view.h"
+#include "ui/window/dock.h"
 #include "ui/words/metric_words.h"
 
 #include <QApplication>
@@ -28,6 +29,8 @@
 #include <QStringList>
 #include <QStringLiteral>
 #include <QTest>
+#include <QVBoxLayout>
+#include <QWidget>
 
 #include <algorithm>
 #include <cstddef>
@@ -117,6 +120,44 @@ class TestPaintedTexts : public QObject {
         QVERIFY2(both.width() <= kHinting || both.height() <= kHinting, qPrintable(texts[i].text));
       }
     }
+  }
+
+  /// Two lines of a legend have space above, below and between, and the title bar of the dock is as high.
+  void twoLinesOfALegendFitTheTitleBar() {
+    QWidget window;
+    auto* column = new QVBoxLayout(&window);
+    auto* dock = new Dock(
+        QStringLiteral("block-table"), QStringLiteral("Block table"), [] { return new BlockTableView; }, true,
+        &window);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(dock);
+    window.resize(900, 300);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    auto* legend = dock->findChild<BlockLegend*>();
+    QVERIFY(legend != nullptr);
+    legend->setEntries(stateLegend());
+    const QWidget* bar = dock->titleBarWidget();
+    QTRY_COMPARE(bar->height(), kDockTitleHeight);
+    const auto needed = [legend] { return legend->heightForWidth(legend->width()); };
+    bool hadTwoLines = false;
+    for (int width = 800; width >= 300; width -= 20) {
+      window.resize(width, 300);
+      QTRY_COMPARE(bar->width(), window.width());
+      if (legend->parentWidget() != bar || needed() <= legend->sizeHint().height()) continue;
+      hadTwoLines = true;
+      QTRY_VERIFY2(bar->height() >= needed() + 2, qPrintable(QString::number(width)));
+      QTRY_VERIFY(legend->height() >= needed());
+      test::TextRecorder recorder(legend->size(), 1);
+      QPainter painter(&recorder);
+      legend->render(&painter, QPoint(), QRegion(), {});
+      painter.end();
+      for (const test::PaintedText& text : recorder.texts()) {
+        QVERIFY2(text.place.top() >= 2 - kHinting && text.place.bottom() <= legend->height() - 2 + kHinting,
+                 qPrintable(text.text));
+      }
+    }
+    QVERIFY(hadTwoLines);
   }
 
   /// With space to the right of the last block, the label of the first miss hides no number of a block.

@@ -23,7 +23,8 @@ namespace {
 // Sizes in a legend, in pixels.
 constexpr int kLegendHeight = kDockTitleHeight - 2;  // without the border of the title bar
 constexpr int kSample = 16;
-constexpr int kSmallSample = 12;  // in one of two lines
+constexpr int kSmallSample = 12;   // in one of two lines
+constexpr int kTwoLineMargin = 2;  // above and below two lines
 constexpr int kLeastNameGap = 2 * kSpace;
 constexpr int kNameGap = 3 * kSpace;
 constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
@@ -266,7 +267,9 @@ void BlockPainter::echo(QPainter& painter, const QRectF& place) const {
 BlockLegend::BlockLegend(std::vector<Meaning> entries, QWidget* parent)
     : QWidget(parent), m_entries(std::move(entries)) {
   nameEntries();
-  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
 }
 
 void BlockLegend::nameEntries() {
@@ -355,6 +358,14 @@ QSize BlockLegend::sizeHint() const {
   return {leastWidth({}) + gaps * (kNameGap - kLeastNameGap), kLegendHeight};
 }
 
+int BlockLegend::lineHeight() const {
+  return std::max(kSmallSample + 2, QFontMetrics(m_painter.theme().smallFont()).height());
+}
+
+int BlockLegend::heightForWidth(int width) const {
+  return formFor(width).hasTwoLines ? 2 * (lineHeight() + kTwoLineMargin) : kLegendHeight;
+}
+
 QSize BlockLegend::minimumSizeHint() const {
   const int least =
       std::min(leastWidth({.isBrief = true}), leastWidth({.isBrief = true, .hasTwoLines = true}));
@@ -366,11 +377,12 @@ void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(m_painter.theme().smallFont());
   const Form form = formFor(width());
   const int size = form.hasTwoLines ? kSmallSample : kSample;
-  const int line = form.hasTwoLines ? height() / 2 : height();
+  const int line = form.hasTwoLines ? std::min(lineHeight(), height() / 2) : height();
+  const int above = form.hasTwoLines ? (height() - 2 * line) / 2 : 0;
   const std::vector<Place> places = layOut(width());
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Meaning& entry = m_entries[i];
-    const int top = places[i].line * line;
+    const int top = above + places[i].line * line;
     const QRect sample(places[i].left, top + (line - size) / 2, size, size);
     if (entry.paint == nullptr) {
       m_painter.block(painter, sample, entry.look);

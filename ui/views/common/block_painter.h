@@ -89,6 +89,8 @@ class BlockLegend : public QWidget {
   QSize sizeHint() const override;
   /// The min size with all names.
   QSize minimumSizeHint() const override;
+  /// Two lines are higher than the usual title bar.
+  int heightForWidth(int width) const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -113,6 +115,7 @@ class BlockLegend : public QWidget {
   /// The index of the first entry in the second line, so that the longer line is as short as possible.
   std::size_t breakIn(const Form& form) const;
   int leastWidth(const Form& form) const;
+  int lineHeight() const;  ///< the height of one of two lines
   /// The first form that fits into this width, else the shortest form.
   Form formFor(int width) const;
   std::vector<Place> layOut(int width) const;
