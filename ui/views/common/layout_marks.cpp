@@ -63,6 +63,18 @@ QString layoutSummary(const LayoutMarks& marks) {
   return parts.join(tr(" · "));
 }
 
+QString roleText(trace::LayoutRole role) {
+  switch (role) {
+    case trace::LayoutRole::Pad:
+      return QStringLiteral("·");
+    case trace::LayoutRole::PlusMarker:
+      return QStringLiteral("+");
+    case trace::LayoutRole::CrossMarker:
+      return QStringLiteral("@");
+  }
+  return {};
+}
+
 QString roleName(trace::LayoutRole role) {
   switch (role) {
     case trace::LayoutRole::Pad:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The changes that the layout of a run made to one of its prompts: padding, delimiter and truncated tokens.
+// The changes that the layout of a run made to one of its prompts: padding, delimiter and cropped tokens.
 #pragma once
 
 #include "engine/metrics/token_account.h"
@@ -17,7 +17,7 @@ namespace spanscope::ui {
 struct LayoutMarks {
   QString layout;  ///< name of the layout; empty: the exact layout, which has no changes
   std::map<std::uint32_t, std::vector<trace::LayoutRun>> runs;  ///< by segment, ascending
-  std::vector<trace::CroppedRun> cropped;                       ///< truncated tokens, ascending by place
+  std::vector<trace::CroppedRun> cropped;                       ///< cropped tokens, ascending by place
   metrics::LayoutMetrics sums;
 
   bool isExact() const { return layout.isEmpty(); }
@@ -36,6 +36,9 @@ LayoutMarks layoutMarks(const ViewInput& input, RequestId request);
 
 /// "39 padding tokens · 4 delimiter tokens · …"; empty for the exact layout.
 QString layoutSummary(const LayoutMarks& marks);
+
+/// The text of a token with this role in views: "+", "@" or "·", for any token of the server.
+QString roleText(trace::LayoutRole role);
 
 /// "plus delimiter", "cross delimiter", "padding".
 QString roleName(trace::LayoutRole role);

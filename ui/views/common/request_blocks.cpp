@@ -264,6 +264,7 @@ Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32
 }
 
 QString shownToken(const std::string& text) {
+  if (const std::optional<QChar> character = byteCharacter(text)) return QString(*character);
   if (isMarker(text)) return markerText(text);
   QString shown = QString::fromStdString(text);
   // Sentencepiece writes the space before a word as a lower one eighth block.

@@ -2,6 +2,8 @@
 #include "ui/views/why/why_context.h"
 
 #include "engine/remote/chat/server_facts.h"
+#include "ui/session/token_account.h"
+#include "ui/views/common/layout_marks.h"
 #include "ui/views/common/marker_tokens.h"
 #include "ui/words/tr.h"
 
@@ -44,6 +46,15 @@ std::optional<BlockRef> placeIn(const trace::Replay& state, const StoredPlace& s
   return std::nullopt;
 }
 
+/// The number of tokens of a block that the policy recomputes.
+std::int32_t recomputedIn(const ViewInput& input, const VirtualBlockFacts& block) {
+  const std::vector<std::int32_t> again =
+      RequestAccount(input, block.place.request).again(block.place.segment);
+  const std::int32_t begin = block.place.virtualIndex * std::max(1, input.state().pool().blockSize());
+  return static_cast<std::int32_t>(std::ranges::lower_bound(again, begin + block.prompt) -
+                                   std::ranges::lower_bound(again, begin));
+}
+
 }  // namespace
 
 WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory, const BlockRef& place,
@@ -58,6 +69,7 @@ WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory
   names = segmentNames(input, place.request);
   parts = requestParts(input, place.request);
   lookup = lookupEvent(*input.trace, facts->lookup);
+  if (lookup != nullptr && lookup->tokens > 0) recomputed = recomputedIn(input, *facts);
   if (lookup != nullptr) lookupIndex = input.trace->indexOf(facts->lookup).value_or(0);
 }
 
@@ -83,7 +95,12 @@ bool WhyContext::holdsLastToken() const {
 QString WhyContext::tokensText(std::int32_t begin, std::int32_t end) const {
   QString text;
   const auto prompt = static_cast<std::int32_t>(segment->tokens.size());
+  const LayoutMarks marks = layoutMarks(input, facts->place.request);
   for (std::int32_t i = std::max(0, begin); i < std::min(end, prompt); ++i) {
+    if (const auto role = marks.roleOf(facts->place.segment, i)) {
+      text += roleText(*role);
+      continue;
+    }
     const auto index = static_cast<std::size_t>(i);
     text += index < segment->texts.size() ? oneLine(segment->texts[index])
                                           : QStringLiteral("#%1 ").arg(segment->tokens[index]);

@@ -9,6 +9,7 @@
 #include <QCoreApplication>
 #include <QString>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -31,10 +32,13 @@ struct WhyContext {
   RequestParts parts;
   const trace::BlockLookedUp* lookup = nullptr;  ///< nullptr: no lookup
   std::size_t lookupIndex = 0;                   ///< index of the lookup's event
+  std::int32_t recomputed = 0;                   ///< number of cached tokens that the policy recomputes
 
   /// The name of the segment, or of its sections in the block: "document 1 and document 2".
   QString segmentName() const;
   std::int32_t firstToken() const { return facts->place.virtualIndex * blocks.blockSize; }
+  /// The cached tokens of the block that the policy did not recompute.
+  std::int32_t copied() const { return lookup == nullptr ? 0 : std::max(0, lookup->tokens - recomputed); }
   bool holdsLastToken() const;
   /// Whether the cache is that of llama.cpp. Each of its slots keeps one prompt, and a new prompt in a slot
   /// replaces everything after the common prefix.

@@ -39,8 +39,10 @@ class FactMaker {
 
   void make() {
     addDifference();
+    // The other facts of a block with prompt tokens do not count its generated tokens.
+    const std::int32_t count = m_facts.prompt > 0 ? m_facts.prompt : m_facts.tokens;
     add(tr("Tokens"),
-        shortened(m_context.tokensText(m_context.firstToken(), m_context.firstToken() + m_facts.tokens)));
+        shortened(m_context.tokensText(m_context.firstToken(), m_context.firstToken() + count)));
     addPolicy();
     if (m_context.lookup != nullptr) {
       addFound();
@@ -77,10 +79,11 @@ class FactMaker {
 
   void addFound() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
-    QString text = tr("%1 of %2 tokens").arg(lookup.tokens).arg(lookup.wanted);
+    QString text = tr("%1 of %2 tokens").arg(m_context.copied()).arg(lookup.wanted);
     const trace::BlockLoaded* loaded = loadEvent(*m_context.input.trace, m_facts.load);
     if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock && loaded == nullptr)
       text += tr(", copied from #%1").arg(lookup.block);
+    if (m_context.recomputed > 0) text += tr("; %1 recomputed").arg(m_context.recomputed);
     add(tr("Reused"), text);
     if (loaded == nullptr) return;
     add(tr("Loaded from"), tr("%1, stored with start position %2: %3 bytes in %4 ms")

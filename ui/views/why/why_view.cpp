@@ -115,7 +115,10 @@ QString WhyView::anchor(const WhyText& text) {
                      text.linkText.toHtmlEscaped());
     m_links.push_back(text.link);
   }
-  return html + text.after.toHtmlEscaped();
+  html += text.after.toHtmlEscaped();
+  // A line may break between special tokens, and not inside.
+  html.replace(QChar(0x2039), QStringLiteral("\u200b\u2039"));
+  return html.replace(QChar(0x203A), QStringLiteral("\u203a\u200b"));
 }
 
 QString WhyView::factTable(std::size_t begin, std::size_t end) {
@@ -229,6 +232,14 @@ class Sentence {
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
+        if (m_context.recomputed > 0)
+          return tr("The cache had %1 of the block's %2 tokens. The policy copied %3 of these tokens and "
+                    "recomputed %4. ")
+                     .arg(m_context.lookup->tokens)
+                     .arg(m_context.lookup->wanted)
+                     .arg(m_context.copied())
+                     .arg(m_context.recomputed) +
+                 reason();
         if (m_context.lookup->tokens >= m_context.lookup->wanted)
           return tr("The cache had all %1 tokens of the block and copied these tokens. ")
                      .arg(m_context.lookup->tokens) +

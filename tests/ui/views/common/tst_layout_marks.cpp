@@ -7,10 +7,13 @@
 #include "ui/session/run_list.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/layout_marks.h"
+#include "ui/views/common/marker_tokens.h"
+#include "ui/views/common/request_blocks.h"
 #include "ui/views/compare/compare_model.h"
 #include "ui/views/output/output_model.h"
 #include "ui/views/tokens/token_strip_area.h"
 #include "ui/views/tokens/token_strip_view.h"
+#include "ui/views/why/why_view.h"
 #include "ui/words/metric_words.h"
 
 #include <QSignalSpy>
@@ -56,6 +59,31 @@ class TestLayoutMarks : public QObject {
     document.settings.layout = "cropped";
     m_recording->run(document);
     m_input = m_recording->input();
+  }
+
+  /// A delimiter token has the same text in *Why* as in *Tokens*.
+  void delimitersHaveOneText() {
+    const TokenStrip strip = tokenStrip(m_input);
+    const auto marker = std::ranges::find(strip.tokens, StripPart::Marker, &StripToken::part);
+    QVERIFY(marker != strip.tokens.end());
+    ViewInput input = m_input;
+    input.selection.block =
+        BlockRef{2, marker->place.segment, marker->place.local / std::max(1, strip.blockSize)};
+    BlockHistory history;
+    history.follow(input.trace);
+    const Why explained = why(input, history);
+    const WhyFact* tokens = explained.fact(QStringLiteral("Tokens"));
+    QVERIFY(tokens != nullptr);
+    QVERIFY2(tokens->value.text.contains(marker->text), qPrintable(tokens->value.text));
+    QVERIFY2(!tokens->value.text.contains(QStringLiteral("0x")), qPrintable(tokens->value.text));
+  }
+
+  /// A token of one visible byte is written as its character.
+  void visibleBytesAreCharacters() {
+    QCOMPARE(tokenInLine("<0x2B>"), QStringLiteral("+"));
+    QCOMPARE(shownToken("<0x2B>"), QStringLiteral("+"));
+    QVERIFY(!isMarker("<0x2B>"));
+    QVERIFY(isMarker("<0x0A>") && isMarker("<0xE2>") && isMarker("<0xZZ>"));
   }
 
   void marksAreThoseOfTheRun() {

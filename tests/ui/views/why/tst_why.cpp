@@ -85,6 +85,7 @@ class TestWhy : public QObject {
   void verdicts();
   void aFactNamesThePolicy_data();
   void aFactNamesThePolicy();
+  void recomputedTokensAreNotCopied();
   void evictionNamesEventAndRequest();
   void nothingSelected();
   void linksAskForCommands();
@@ -271,6 +272,34 @@ void TestWhy::aFactNamesThePolicy() {
   const ui::WhyFact* fact = why.fact(label);
   QVERIFY(fact != nullptr);
   QCOMPARE(fact->value.text, text);
+}
+
+/// A policy can recompute some of the copied tokens. The counts do not include generated tokens.
+void TestWhy::recomputedTokensAreNotCopied() {
+  test::TraceMaker maker;
+  maker.startRun(1, 1, {test::TraceMaker::segment(3, 0, "/g/input")}, "", "blend(0.5)");
+  trace::BlockLookedUp lookup = test::lookupOf(3);
+  lookup.outcome = LookupOutcome::Partial;
+  lookup.reason = MissReason::None;
+  lookup.tokens = 3;
+  maker.send(1, 1, lookup);
+  maker.send(1, 1, trace::TokensRecomputed{1, 3, {{0, {1}}}});
+  trace::TokenGenerated token;
+  token.token = 200;
+  token.shown = " generated";
+  maker.send(1, 1, token);
+  ui::ViewInput input = maker.input();
+  input.selection.block = ui::BlockRef{1, 0, 0};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  const ui::WhyFact* reused = why.fact(QStringLiteral("Reused"));
+  QVERIFY(reused != nullptr);
+  QVERIFY2(reused->value.text.startsWith(QStringLiteral("2 of 3")), qPrintable(reused->value.text));
+  QVERIFY2(reused->value.text.contains(QLatin1Char('1')), qPrintable(reused->value.text));
+  QVERIFY2(!why.sentence.contains(QStringLiteral("%")), qPrintable(why.sentence));
+  QVERIFY2(why.sentence.contains(QLatin1Char('2')), qPrintable(why.sentence));
+  QVERIFY(!why.fact(QStringLiteral("Tokens"))->value.text.contains(QStringLiteral("generated")));
 }
 
 void TestWhy::evictionNamesEventAndRequest() {
