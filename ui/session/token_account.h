@@ -41,7 +41,7 @@ class RequestAccount {
   /// The positions of the recomputed tokens of a segment, ascending. After a preemption, only the last
   /// recomputation counts.
   std::vector<std::int32_t> again(std::uint32_t segment) const { return m_tokens.again(segment); }
-  /// Number of tokens of a message or answer that the layout truncated.
+  /// Number of tokens of a message or answer that the layout cropped.
   std::int64_t cropped(const NodePath& node) const { return m_tokens.cropped(node); }
   /// Counts all visible tokens, as of() does. All counts are 0 until the request is admitted.
   TokenAccount prompt() const;

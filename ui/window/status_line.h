@@ -49,7 +49,7 @@ struct StatusModel {
   std::int64_t promptTokens = 0;
   bool hasLookups = false;  ///< the trace reports the cache lookups of the run
   std::int64_t cachedTokens = 0;
-  QStringList accountWords;  ///< counts of recomputed, padding, delimiter and truncated tokens, if any
+  QStringList accountWords;  ///< counts of recomputed, padding, delimiter and cropped tokens, if any
   std::size_t blocksInUse =
       0;  ///< filled blocks at the shown time, or at the end of the described run if this is earlier
   std::size_t blocks = 0;      ///< without the null block

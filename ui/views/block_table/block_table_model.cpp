@@ -236,7 +236,7 @@ class TableMaker {
     cell.markers = counts.markers;
   }
 
-  /// Counts truncated tokens for the block of the token before them.
+  /// Counts cropped tokens for the block of the token before them.
   void markCropped(TableRow& row, const LayoutMarks& marks, const trace::RequestState& request) const {
     for (const trace::CroppedRun& cropped : marks.cropped) {
       std::int64_t left = std::max<std::int64_t>(0, cropped.before - 1);

@@ -451,7 +451,7 @@ void BlockTableArea::paintTravels(QPainter& painter, const QRect& visible) const
 }
 
 /// Paints lines over blocks outside of windows, and marks the changes of the layout. Delimiter tokens are a
-/// bar at the left. Padding is hatched from the right. Truncated tokens are a dotted right edge.
+/// bar at the left. Padding is hatched from the right. Cropped tokens are a dotted right edge.
 void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const {
   if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0 && cell.outsideLayers == 0) return;
   const QRect inner = place.adjusted(1, 1, -1, -1);

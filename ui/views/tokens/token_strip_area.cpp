@@ -453,7 +453,7 @@ std::size_t TokenStripArea::target(const QKeyEvent& event) const {
 void TokenStripArea::keyPressEvent(QKeyEvent* event) {
   const std::size_t count = m_layout.tiles.size();
   std::size_t next = count == 0 ? count : target(*event);
-  // A truncated token has no place to select, so keys skip it.
+  // A cropped token has no place to select, so keys skip it.
   const bool isBack = m_current < count && next < m_current;
   while (next < count && m_strip->tokens[next].part == StripPart::Cropped)
     next = isBack ? (next == 0 ? count : next - 1) : next + 1;

@@ -76,7 +76,7 @@ QString tailText(std::int32_t tokens, std::int32_t blockSize);
 StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small,
                          StripForm form = StripForm::Whole);
 
-/// Paints a delimiter token inverted, and a padding token hatched. A truncated token is an empty outline.
+/// Paints a delimiter token inverted, and a padding token hatched. A cropped token is an empty outline.
 void paintStripPart(QPainter& painter, const Theme& theme, StripPart part, const QRect& tile);
 
 class TokenStripArea : public PaintedScroll {

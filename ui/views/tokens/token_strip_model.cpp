@@ -100,7 +100,7 @@ class StripMaker {
       afterMarker = marker;
       if (const auto role = m_marks.roleOf(range.segment, static_cast<std::int32_t>(local))) {
         token.part = *role == trace::LayoutRole::Pad ? StripPart::Pad : StripPart::Marker;
-        token.text = markText(*role);
+        token.text = roleText(*role);
         token.joined = *role == trace::LayoutRole::Pad;
         afterMarker = true;
       }
@@ -110,20 +110,7 @@ class StripMaker {
     }
   }
 
-  /// The painted text of a role, for any token with this role.
-  static QString markText(trace::LayoutRole role) {
-    switch (role) {
-      case trace::LayoutRole::Pad:
-        return QStringLiteral("·");
-      case trace::LayoutRole::PlusMarker:
-        return QStringLiteral("+");
-      case trace::LayoutRole::CrossMarker:
-        return QStringLiteral("@");
-    }
-    return {};
-  }
-
-  /// Adds the truncated tokens whose place has been reached.
+  /// Adds the cropped tokens whose place has been reached.
   void addCropped(std::uint32_t segment, std::int32_t local) {
     for (; m_cropped < m_marks.cropped.size() && m_marks.cropped[m_cropped].before <= m_visible;
          ++m_cropped) {
@@ -303,7 +290,7 @@ class StripMaker {
   RequestBlocks m_blocks;
   LayoutMarks m_marks;
   std::int64_t m_visible = 0;                                       ///< visible tokens of the prompt so far
-  std::size_t m_cropped = 0;                                        ///< ranges of truncated tokens so far
+  std::size_t m_cropped = 0;                                        ///< ranges of cropped tokens so far
   std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
   std::uint64_t m_lookup = 0;                                       ///< lookup of `m_storedBase`
   std::int64_t m_storedBase = -1;
@@ -395,7 +382,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   QStringList lines;
   lines << tr("“%1” · token %2").arg(visibleText(text)).arg(id);
   if (own.part == StripPart::Cropped) {
-    lines << tr("Truncated: this token of %1 is missing, because the layout %2 ends answers at a block "
+    lines << tr("Cropped: this token of %1 is missing, because the layout %2 ends answers at a block "
                 "boundary")
                  .arg(strip.segments[own.segment].name, strip.layout);
     return lines.join(QLatin1Char('\n'));

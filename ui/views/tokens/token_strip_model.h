@@ -32,8 +32,8 @@ struct StripToken {
   bool quiet = false;       ///< the token belongs to the chat template
   bool generated = false;
   StripPart part = StripPart::Own;
-  /// Id of a truncated token; −1: the token is not truncated. A truncated token has no place in the prompt.
-  /// The `place` of a truncated token is the place of the token before, or else of the token after.
+  /// Id of a cropped token; −1: the token is not cropped. A cropped token has no place in the prompt.
+  /// The `place` of a cropped token is the place of the token before, or else of the token after.
   TokenId cropped = -1;
   bool recomputed = false;  ///< the token was recomputed with all earlier tokens, and replaces a copied token
   bool computed = true;     ///< a forward pass has computed the token, so a block contains it
@@ -73,9 +73,9 @@ struct TokenStrip {
   std::vector<StripToken> tokens;
   std::int64_t beside = 0;     ///< tokens that the engine also counts; see RequestAccount::beside()
   std::size_t recomputed = 0;  ///< tokens that the policy recomputed
-  /// The number of prompt tokens, including truncated ones. Later tokens are generated.
+  /// The number of prompt tokens, including cropped ones. Later tokens are generated.
   std::size_t prompt = 0;
-  std::size_t cropped = 0;  ///< the number of truncated tokens in the prompt
+  std::size_t cropped = 0;  ///< the number of cropped tokens in the prompt
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
   QString layout;                       ///< name of the run's layout; empty: the exact layout

@@ -30,6 +30,13 @@ void paintPartSample(QPainter& painter, const QRect& place, const BlockPainter& 
                      const BlockLook& /*look*/) {
   const QRect tile = place.adjusted(0, 1, 0, -1);
   paintStripPart(painter, blocks.theme(), part, tile);
+  if (part == StripPart::Marker) {
+    // The sign of a delimiter, so that the sample differs from bars of attention.
+    const int arm = tile.height() / 4;
+    painter.setPen(QPen(blocks.theme().color(Role::Surface), 1));
+    painter.drawLine(tile.center() - QPoint(arm, 0), tile.center() + QPoint(arm, 0));
+    painter.drawLine(tile.center() - QPoint(0, arm), tile.center() + QPoint(0, arm));
+  }
   if (part != StripPart::Cropped) return;
   painter.setPen(QPen(blocks.theme().color(Role::Error), 1));
   painter.drawLine(tile.left() + 1, tile.center().y() + 1, tile.right() - 1, tile.center().y() + 1);
@@ -39,7 +46,14 @@ void paintBarSample(QPainter& painter, const QRect& place, const BlockPainter& b
                     const BlockLook& /*look*/) {
   painter.fillRect(QRect(place.left(), place.bottom(), place.width(), 1),
                    blocks.theme().color(Role::Outline));
-  painter.fillRect(place.adjusted(2, place.height() / 3, -2, -1), blocks.theme().color(Role::TextThird));
+  // Bars of different heights.
+  const int width = place.width() / 4;
+  int left = place.left() + 1;
+  for (const int top : {place.height() / 2, place.height() / 8, place.height() * 3 / 4}) {
+    painter.fillRect(QRect(left, place.top() + top, width, place.height() - top),
+                     blocks.theme().color(Role::TextThird));
+    left += width + 1;
+  }
 }
 
 /// The legend of the marks in this strip. Before a run, the legend has the three usual states.
@@ -61,7 +75,7 @@ std::vector<BlockLegend::Meaning> legendOf(const TokenStrip& strip) {
       entries.push_back(std::move(entry));
   };
   addPart(StripPart::Cropped, {.look = {},
-                               .name = tr(/*id:strip-truncated*/ "truncated"),
+                               .name = tr(/*id:strip-cropped*/ "cropped"),
                                .help = tr("The layout removed the token from the prompt"),
                                .paint = paintPartSample<StripPart::Cropped>});
   addPart(StripPart::Pad, {.look = {},

@@ -315,7 +315,7 @@ void TestTokenStrip::theLegendNamesTheMarks() {
   QTRY_VERIFY(legend->accessibleName().size() > 0 && view.strip().request != 0);
   QVERIFY(names(ui::BlockRole::Hit) && names(ui::BlockRole::Relocated) && names(ui::BlockRole::Computed));
   QVERIFY(!names(ui::BlockRole::Evicted) && !names(ui::BlockRole::Free));
-  QVERIFY(!says(legend->accessibleName(), "<strip-truncated>"));
+  QVERIFY(!says(legend->accessibleName(), "<strip-cropped>"));
   view.setInput(test::twentyDocuments());
   QTRY_VERIFY(says(legend->accessibleName(), "<strip-attention>"));
 }
