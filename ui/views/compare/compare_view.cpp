@@ -75,12 +75,17 @@ CompareView::CompareView(QWidget* parent)
   m_tabs->setAccessibleName(tr("Contents of the comparison"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
-  m_onlyDifferences = new QCheckBox(tr("Only differences"), m_head);
+  // All tabs fit into the narrowest dock.
+  m_tabs->setProperty("isNarrow", true);
+  auto* beside = new QWidget(m_head);
+  auto* besideRow = new QHBoxLayout(beside);
+  besideRow->setContentsMargins(2 * kSpace, 0, 2 * kSpace, 0);
+  m_onlyDifferences = new QCheckBox(tr("Only differences"), beside);
+  besideRow->addWidget(m_onlyDifferences);
   m_onlyDifferences->setToolTip(tr("Show only rows in which the runs differ"));
   auto* head = new WrappingRow(m_head);
-  head->setContentsMargins(0, 0, 3 * kSpace, 0);
   head->addWidget(m_tabs);
-  head->addWidget(m_onlyDifferences);
+  head->addWidget(beside);
   m_pages = new QStackedWidget(this);
   const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Metrics"), m_table},
                                                               {tr("Answers"), m_answers},
@@ -90,9 +95,9 @@ CompareView::CompareView(QWidget* parent)
     m_tabs->addTab(title);
     m_pages->addWidget(page);
   }
-  connect(m_tabs, &QTabBar::currentChanged, this, [this](int page) {
+  connect(m_tabs, &QTabBar::currentChanged, this, [this, beside](int page) {
     m_pages->setCurrentIndex(page);
-    m_onlyDifferences->setVisible(m_pages->currentWidget() == m_table);
+    beside->setVisible(m_pages->currentWidget() == m_table);
   });
   connect(m_onlyDifferences, &QCheckBox::toggled, this, [this] {
     if (input() == nullptr) return;
@@ -259,7 +264,10 @@ void CompareView::fitColumns() {
   std::array<int, kColumns> widths = wanted;
   const auto excess = [&widths, room] { return std::accumulate(widths.begin(), widths.end(), -room); };
   // A long answer takes room from the names only if the names need much of the room.
-  if (wanted[0] > room / 4) widths[0] = std::max({least[0], room / 4, wanted[0] - std::max(0, excess())});
+  if (wanted[0] > room / 3) widths[0] = std::max({least[0], room / 3, wanted[0] - std::max(0, excess())});
+  // The table measures the height of a row without all its margins. So a name that almost fits would be cut
+  // instead of wrapped.
+  if (widths[0] < wanted[0]) widths[0] = std::max(least[0], std::min(widths[0], wanted[0] - pads));
   widths[3] = std::max(least[3], wanted[3] - std::max(0, excess()));
   // The two value columns share the width that is left or missing.
   const int values = std::max(0, room - widths[0] - widths[3]);

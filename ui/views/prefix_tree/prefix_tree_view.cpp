@@ -212,7 +212,8 @@ int PrefixTreeView::leastWidth(int column) const {
     const QString text = m_items[i]->index().siblingAtColumn(column).data().toString();
     widest = std::max(widest, metrics.horizontalAdvance(text));
   }
-  return widest + kBeside;
+  // The style sheet gives headers another font and space beside the text.
+  return std::max(widest + kBeside, m_rows->header()->sectionSizeHint(column));
 }
 
 void PrefixTreeView::fitColumns() {
@@ -222,7 +223,9 @@ void PrefixTreeView::fitColumns() {
   // column disappears. The tool tip has the whole text, and the run that stored the blocks.
   const int whole = m_rows->viewport()->width() - kLeastBar;
   const bool isWide = whole >= kTextWidth + kTokensWidth + kStateWidth + kStoredWidth;
-  const auto widthOf = [&](int column, int usual) { return isWide ? usual : leastWidth(column); };
+  const auto widthOf = [&](int column, int usual) {
+    return isWide ? std::max(usual, leastWidth(column)) : leastWidth(column);
+  };
   const int tokens = widthOf(Tokens, kTokensWidth);
   const int state = widthOf(State, kStateWidth);
   const int stored = widthOf(StoredBy, kStoredWidth);

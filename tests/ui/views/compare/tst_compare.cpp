@@ -13,10 +13,12 @@
 #include "ui/words/metric_words.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QProcess>
 #include <QProcessEnvironment>
+#include <QTabBar>
 #include <QTableView>
 #include <QTest>
 
@@ -123,6 +125,30 @@ class TestCompare : public QObject {
         if (needed.height() > most)
           QVERIFY2(rows.index(r, c).data(Qt::ToolTipRole).toString().startsWith(text), qPrintable(text));
       }
+    }
+  }
+
+  /// In the narrow dock of *Measure*, no tab is behind scroll arrows. A name is whole if there is space.
+  void tabsAndNamesAreWhole() {
+    const ViewInput input = m_runs.input();
+    qApp->setStyleSheet(input.theme.styleSheet());
+    CompareView view;
+    view.setFont(input.theme.interfaceFont());
+    view.resize(258, 300);
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto* tabs = view.findChild<QTabBar*>();
+    QTRY_VERIFY2(tabs->sizeHint().width() <= tabs->width(), qPrintable(QString::number(tabs->width())));
+    const auto* box = view.findChild<QCheckBox*>();
+    QVERIFY(box->mapTo(&view, QPoint()).x() >= kSpace);
+    view.resize(459, 300);
+    QTRY_COMPARE(view.width(), 459);
+    const auto* table = view.findChild<TableView*>();
+    const QFontMetrics metrics(input.theme.interfaceFont());
+    for (int row = 0; row < table->model()->rowCount(); ++row) {
+      const QString name = table->model()->index(row, 0).data().toString();
+      QTRY_VERIFY2(table->columnWidth(0) >= metrics.horizontalAdvance(name), qPrintable(name));
     }
   }
 

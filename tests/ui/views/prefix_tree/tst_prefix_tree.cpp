@@ -138,9 +138,11 @@ class TestPrefixTree : public QObject {
 
   /// No header is cut or outside of a narrow dock.
   void headersAreWholeInANarrowDock() {
+    const ViewInput input = exampleRuns(policy::kPrefix);
+    qApp->setStyleSheet(input.theme.styleSheet());
     PrefixTreeView view;
     view.resize(320, 400);
-    view.setInput(exampleRuns(policy::kPrefix));
+    view.setInput(input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     const auto hasWholeHeaders = [&] {
@@ -149,9 +151,12 @@ class TestPrefixTree : public QObject {
         if (header.isSectionHidden(column)) continue;
         const QString title = view.rows().model()->headerData(column, Qt::Horizontal).toString();
         if (header.sectionSize(column) < header.fontMetrics().horizontalAdvance(title)) return false;
+        if (header.sectionSize(column) < header.sectionSizeHint(column)) return false;
       }
       return header.length() <= view.rows().viewport()->width();
     };
+    QTRY_VERIFY(hasWholeHeaders());
+    view.resize(459, 400);
     QTRY_VERIFY(hasWholeHeaders());
     view.resize(900, 400);
     QTRY_VERIFY(hasWholeHeaders());
