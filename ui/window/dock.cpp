@@ -3,12 +3,14 @@
 
 #include "ui/theme/theme.h"
 #include "ui/views/common/elided_text.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/window/focus_keeper.h"
 
 #include <QEvent>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QPainter>
 #include <QScrollBar>
 #include <QStyle>
 #include <QTimer>
@@ -41,6 +43,19 @@ class TitleBar : public QFrame {
   QSize minimumSizeHint() const override {
     constexpr int kLeastTitle = 160;
     return {std::min(kLeastTitle, QFrame::minimumSizeHint().width()), minimumHeight()};
+  }
+};
+
+/// A sentence in place of a view, or above it. In a low dock, it has only lines that are whole.
+class Sentence : public QLabel {
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    const QRect room = contentsRect();
+    const QString shown = textThatFits(text(), room.size(), fontMetrics());
+    if (shown == text()) return QLabel::paintEvent(event);
+    QPainter painter(this);
+    style()->drawItemText(&painter, room, static_cast<int>(alignment()) | Qt::TextWordWrap, palette(),
+                          isEnabled(), shown, foregroundRole());
   }
 };
 
@@ -118,7 +133,8 @@ View* Dock::openView() {
     controls->installEventFilter(this);
   }
   append(m_view);
-  m_content->addWidget(m_isStrip ? static_cast<QWidget*>(m_view) : new ViewScroll(m_view));
+  m_holder = m_isStrip ? static_cast<QWidget*>(m_view) : new ViewScroll(m_view);
+  m_content->addWidget(m_holder);
   for (std::size_t i = 1; i < order.size(); ++i) setTabOrder(order[i - 1], order[i]);
   fitTitle();
   connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
@@ -246,7 +262,7 @@ void Dock::setUnreported(const QString& text, bool inItsPlace) {
 void Dock::showUnreported() {
   if (m_view == nullptr || (m_unreported == nullptr && m_unreportedText.isEmpty())) return;
   if (m_unreported == nullptr) {
-    m_unreported = new QLabel;
+    m_unreported = new Sentence;
     m_unreported->setObjectName(QStringLiteral("dockUnreported"));
     m_unreported->setFont(Theme().interfaceFont());
     m_unreported->setWordWrap(true);
@@ -261,6 +277,8 @@ void Dock::showUnreported() {
   policy.setHeightForWidth(true);
   m_unreported->setSizePolicy(policy);
   m_unreported->setVisible(!m_unreportedText.isEmpty());
+  // An empty scroll area would take half of the height.
+  m_holder->setVisible(!m_saysOnlyThat);
   m_view->setVisible(!m_saysOnlyThat);
   setSummary(m_summaryText);
 }

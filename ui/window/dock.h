@@ -70,6 +70,7 @@ class Dock : public QDockWidget {
   QString m_id;
   MakeView m_make;  ///< empty: there is a view, or the content is not a view
   View* m_view = nullptr;
+  QWidget* m_holder = nullptr;  ///< the view, or the scroll area around it; nullptr: there is no view
   QVBoxLayout* m_content = nullptr;
   QHBoxLayout* m_title = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_summary = nullptr;

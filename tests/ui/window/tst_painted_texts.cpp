@@ -11,6 +11,7 @@
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/common/block_painter.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/window/dock.h"
@@ -19,6 +20,8 @@
 #include <QApplication>
 #include <QChar>
 #include <QFontInfo>
+#include <QFontMetrics>
+#include <QLabel>
 #include <QObject>
 #include <QPainter>
 #include <QRect>
@@ -122,6 +125,47 @@ class TestPaintedTexts : public QObject {
     }
   }
 
+  /// A sentence in a low room has only whole lines.
+  void aSentenceHasWholeLines() {
+    const QFontMetrics metrics(Theme().interfaceFont());
+    const QString text = QStringLiteral("Seven words in a row make several lines. ").repeated(3).trimmed();
+    const auto needed = [&metrics](const QString& part, int width) {
+      return metrics.boundingRect(QRect(0, 0, width, 10000), Qt::AlignCenter | Qt::TextWordWrap, part);
+    };
+    for (const int width : {120, 300, 900}) {
+      const int whole = needed(text, width).height();
+      QCOMPARE(textThatFits(text, {width, whole}, metrics), text);
+      QCOMPARE(textThatFits(text, {width, metrics.height() - 1}, metrics), QString());
+      for (int height = metrics.height(); height < whole; ++height) {
+        const QString shown = textThatFits(text, {width, height}, metrics);
+        QVERIFY(!shown.isEmpty() && shown != text);
+        QVERIFY(needed(shown, width).height() <= height);
+      }
+    }
+  }
+
+  /// A sentence in place of a view has the whole height of the dock.
+  void aSentenceReplacesTheView() {
+    QWidget window;
+    auto* column = new QVBoxLayout(&window);
+    auto* dock = new Dock(
+        QStringLiteral("tokens"), QStringLiteral("Tokens"), [] { return new BlockTableView; }, true, &window);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(dock);
+    dock->openView();
+    dock->setUnreported(QStringLiteral("one sentence"), true);
+    window.resize(300, 200);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    const auto* label = dock->findChild<QLabel*>(QStringLiteral("dockUnreported"));
+    QVERIFY(label != nullptr);
+    QTRY_VERIFY2(label->height() >= window.height() - kDockTitleHeight - 4,
+                 qPrintable(QString::number(label->height())));
+    QVERIFY(!dock->view()->isVisible());
+    dock->setUnreported({}, false);
+    QTRY_VERIFY(dock->view()->isVisible());
+  }
+
   /// Two lines of a legend have space above, below and between, and the title bar of the dock is as high.
   void twoLinesOfALegendFitTheTitleBar() {
     QWidget window;
@@ -134,6 +178,7 @@ class TestPaintedTexts : public QObject {
     window.resize(900, 300);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
+    dock->openView();
     auto* legend = dock->findChild<BlockLegend*>();
     QVERIFY(legend != nullptr);
     legend->setEntries(stateLegend());

@@ -40,12 +40,11 @@ BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
 
 void BlockTableArea::paintContent(QPainter& painter, const QRect& visible) {
   if (m_table == nullptr || m_table->rows.empty()) {
-    painter.setFont(theme().interfaceFont());
-    painter.setPen(theme().color(Role::TextThird));
-    painter.drawText(
-        visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+    paintEmptyText(
+        painter, visible,
         tr("A row appears here for each request of a run. The row shows which block of the pool serves "
-           "each block of the prompt."));
+           "each block of the prompt."),
+        theme());
     return;
   }
   const auto rows = m_layout.rowsBetween(visible.top(), visible.bottom());

@@ -8,7 +8,9 @@
 #include <QPainter>
 #include <QRect>
 #include <QRectF>
+#include <QSize>
 #include <QString>
+#include <QStringList>
 
 namespace spanscope::ui {
 
@@ -23,11 +25,33 @@ void paintTextAtTop(QPainter& painter, QRect& area, const QString& text, const T
   area.setTop(area.top() + height + kSpace);
 }
 
+QString textThatFits(const QString& text, const QSize& room, const QFontMetrics& metrics) {
+  constexpr int kTallest = 10000;
+  const auto fits = [&](const QString& part) {
+    const QRect needed =
+        metrics.boundingRect(QRect(0, 0, room.width(), kTallest), Qt::AlignCenter | Qt::TextWordWrap, part);
+    return needed.height() <= room.height() && needed.width() <= room.width();
+  };
+  if (fits(text)) return text;
+  const QStringList words = text.split(QLatin1Char(' '));
+  const auto firstWords = [&words](qsizetype count) {
+    return words.mid(0, count).join(QLatin1Char(' ')) + QChar(0x2026);
+  };
+  qsizetype fitting = 0;
+  qsizetype tooMany = words.size();
+  while (fitting + 1 < tooMany) {
+    const qsizetype middle = (fitting + tooMany) / 2;
+    (fits(firstWords(middle)) ? fitting : tooMany) = middle;
+  }
+  return fitting == 0 ? QString() : firstWords(fitting);
+}
+
 void paintEmptyText(QPainter& painter, const QRect& area, const QString& text, const Theme& theme) {
   painter.setFont(theme.interfaceFont());
   painter.setPen(theme.color(Role::TextThird));
-  painter.drawText(area.adjusted(4 * kSpace, kSpace, -4 * kSpace, -kSpace),
-                   Qt::AlignCenter | Qt::TextWordWrap, text);
+  const QRect room = area.adjusted(4 * kSpace, kSpace, -4 * kSpace, -kSpace);
+  painter.drawText(room, Qt::AlignCenter | Qt::TextWordWrap,
+                   textThatFits(text, room.size(), QFontMetrics(theme.interfaceFont())));
 }
 
 void fillWithHue(QPainter& painter, const QRectF& area, const Theme& theme, const QColor& color,

@@ -9,9 +9,11 @@
 #include <cstddef>
 
 class QColor;
+class QFontMetrics;
 class QPainter;
 class QRect;
 class QRectF;
+class QSize;
 class QString;
 
 namespace spanscope::ui {
@@ -20,7 +22,11 @@ namespace spanscope::ui {
 /// the area.
 void paintTextAtTop(QPainter& painter, QRect& area, const QString& text, const Theme& theme, Role ink);
 
-/// Paints the sentence of an empty view in the middle of `area`.
+/// Returns the words of a wrapped text that fit into the room as whole lines. A shortened text ends in an
+/// ellipsis. The result is empty without room for a line.
+QString textThatFits(const QString& text, const QSize& room, const QFontMetrics& metrics);
+
+/// Paints the sentence of an empty view in the middle of `area`. No line is cut: see textThatFits().
 void paintEmptyText(QPainter& painter, const QRect& area, const QString& text, const Theme& theme);
 
 /// Fills an area with the ink or tint of a segment. Hues beyond the palette repeat its colours, so their fill

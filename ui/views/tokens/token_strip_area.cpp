@@ -220,13 +220,12 @@ void TokenStripArea::paintUnderline(QPainter& painter, std::size_t index) const 
 }
 
 void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
-  painter.setFont(theme().interfaceFont());
-  painter.setPen(theme().color(Role::TextThird));
-  painter.drawText(visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-                   m_strip->request != 0
-                       ? tr("This request failed before the model read the prompt. Open Log for the reason.")
-                       : tr("The tokens of the prompt appear here when a query runs. Colors show how the "
-                            "cache served each token."));
+  paintEmptyText(painter, visible,
+                 m_strip->request != 0
+                     ? tr("This request failed before the model read the prompt. Open Log for the reason.")
+                     : tr("The tokens of the prompt appear here when a query runs. Colors show how the "
+                          "cache served each token."),
+                 theme());
 }
 
 void TokenStripArea::paintHead(QPainter& painter, const StripGroup& group) const {
