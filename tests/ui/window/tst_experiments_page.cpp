@@ -123,6 +123,11 @@ class TestExperimentsPage : public QObject {
     };
     form.resize(320, 600);
     QTRY_VERIFY(isBelow());
+    // The field shows the beginning of the list.
+    const QList<QLineEdit*> lines = form.findChildren<QLineEdit*>();
+    const auto line = std::ranges::find(lines, list, &QLineEdit::text);
+    QVERIFY(line != lines.end());
+    QCOMPARE((*line)->cursorPosition(), 0);
     form.resize(1400, 600);
     QTRY_VERIFY(!isBelow());
   }

@@ -56,6 +56,14 @@ class WholeText : public QLabel {
   QLineEdit& m_line;
 };
 
+/// A text that is set by the program shows its beginning if it is too long for the field.
+void showBeginning(QLineEdit& line) {
+  line.setCursorPosition(0);
+  QObject::connect(&line, &QLineEdit::textChanged, &line, [&line] {
+    if (!line.hasFocus()) line.setCursorPosition(0);
+  });
+}
+
 }  // namespace
 
 ExperimentForm::ExperimentForm(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout(this)) {
@@ -116,6 +124,7 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
   m_focusOrder.push_back(m_source);
   if (shown.own.judges) {
     m_expected = new QLineEdit(QString::fromStdString(request.expected), this);
+    showBeginning(*m_expected);
     m_expected->setToolTip(
         tr("Set the right answer to the question. Without an expected answer, answers are not graded"));
     m_expected->setAccessibleName(tr("Expected answer"));
@@ -172,7 +181,7 @@ void ExperimentForm::fitNumbers(std::optional<std::size_t> ownDocuments) {
 void ExperimentForm::addRow(const experiment::ExperimentField& field, const std::string& value, int row) {
   const QString name = experimentWord(field.name);
   auto* line = new QLineEdit(QString::fromStdString(value), this);
-  line->setCursorPosition(0);  // a long list shows how it begins
+  showBeginning(*line);
   line->setAccessibleName(name);
   line->setAccessibleDescription(experimentWord(field.help));
   line->setToolTip(experimentWord(field.help));

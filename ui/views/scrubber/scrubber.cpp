@@ -303,15 +303,21 @@ void Scrubber::fitLabels() {
   const QFontMetrics metrics(m_label->font());
   const int wide = metrics.horizontalAdvance(widest);
   const int speedAndButtons = 6 * (28 + kSpace) + kSpace;
-  const int runs = m_runs->isHidden() ? 0 : kLeastRuns + kSpace;
   const int ends = m_start->sizeHint().width() + m_end->sizeHint().width() + 2 * kSpace;
-  const int others = speedAndButtons + runs + m_track->minimumSizeHint().width() + 8 * kSpace;
-  const bool isShort = others + ends + wide > width();
+  const int others = speedAndButtons + m_track->minimumSizeHint().width() + 8 * kSpace;
+  const int narrow = metrics.horizontalAdvance(tr("%1 of %1").arg(m_model.total));
+  // The whole name of the run has precedence over the long label.
+  constexpr int kArrow = 10 * kSpace;
+  const int most = std::min(width() / 3, width() - others - narrow - kSpace);
+  const int wanted = m_runs->fontMetrics().horizontalAdvance(m_runs->currentText()) + kArrow;
+  const int runs = m_runs->isHidden() ? 0 : std::max(kLeastRuns, std::min(wanted, most)) + kSpace;
+  if (runs > 0) m_runs->setMinimumWidth(runs - kSpace);
+  const bool isShort = others + runs + ends + wide > width();
   const bool any = m_model.total > 0;
   m_start->setVisible(any && !isShort);
   m_end->setVisible(any && !isShort);
   m_label->setText(isShort ? tr("%1 of %2").arg(m_model.position).arg(m_model.total) : m_model.label);
-  m_label->setMinimumWidth(isShort ? metrics.horizontalAdvance(tr("%1 of %1").arg(m_model.total)) : wide);
+  m_label->setMinimumWidth(isShort ? narrow : wide);
 }
 
 void Scrubber::resizeEvent(QResizeEvent* event) {

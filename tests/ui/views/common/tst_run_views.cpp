@@ -542,6 +542,20 @@ class TestRunViews : public QObject {
     }
   }
 
+  /// The name of a run has precedence over the long label. A window of 1024 pixels has such a scrubber.
+  void scrubberShowsTheWholeRunBeforeTheTime() {
+    test::Recorded recorded = m_rag;
+    for (trace::Event& event : recorded.events) {
+      if (auto* started = std::get_if<trace::RunStarted>(&event.payload)) started->policy = "spans, padded";
+    }
+    qApp->setStyleSheet(Theme(Scheme::Light).styleSheet());
+    Scrubber view;
+    show(view, recorded.input(), {727, 48});
+    const auto* runs = dynamic_cast<ElidedCombo*>(view.findChild<QComboBox*>());
+    QVERIFY(runs != nullptr && runs->isVisible());
+    QTRY_COMPARE(runs->shown(), runs->currentText());
+  }
+
   void scrubberAsksForPositions() {
     Scrubber view;
     ViewInput input = m_rag.input();
