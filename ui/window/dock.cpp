@@ -47,7 +47,7 @@ class TitleBar : public QFrame {
 };
 
 /// A sentence in place of a view, or above it. In a low dock, it has only lines that are whole.
-class Sentence : public QLabel {
+class DockSentence : public QLabel {
  protected:
   void paintEvent(QPaintEvent* event) override {
     const QRect room = contentsRect();
@@ -262,7 +262,7 @@ void Dock::setUnreported(const QString& text, bool inItsPlace) {
 void Dock::showUnreported() {
   if (m_view == nullptr || (m_unreported == nullptr && m_unreportedText.isEmpty())) return;
   if (m_unreported == nullptr) {
-    m_unreported = new Sentence;
+    m_unreported = new DockSentence;
     m_unreported->setObjectName(QStringLiteral("dockUnreported"));
     m_unreported->setFont(Theme().interfaceFont());
     m_unreported->setWordWrap(true);

@@ -3,6 +3,7 @@
 // hides another text.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "tests/ui/views/common/twenty_documents.h"
 #include "tests/ui/window/text_recorder.h"
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
@@ -12,6 +13,8 @@
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/text_painting.h"
+#include "ui/views/mask/mask_area.h"
+#include "ui/views/mask/mask_view.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/window/dock.h"
@@ -122,6 +125,28 @@ class TestPaintedTexts : public QObject {
         const QRectF both = texts[i].place.intersected(texts[j].place);
         QVERIFY2(both.width() <= kHinting || both.height() <= kHinting, qPrintable(texts[i].text));
       }
+    }
+  }
+
+  /// The names above the columns of the mask do not touch, and the last section has a name.
+  void namesOfMaskColumnsAreApart() {
+    const ViewInput input = test::twentyDocuments();
+    for (const int width : {460, 700, 1000}) {
+      MaskView view;
+      view.resize(width, 420);
+      view.setInput(input);
+      view.show();
+      QVERIFY(QTest::qWaitForWindowExposed(&view));
+      auto* area = view.findChild<MaskArea*>();
+      std::vector<test::PaintedText> head;
+      for (const test::PaintedText& text : textsIn(*area)) {
+        if (!text.text.isEmpty() && text.place.bottom() <= area->maskLayout().top) head.push_back(text);
+      }
+      QVERIFY2(head.size() >= 2, qPrintable(QString::number(width)));
+      std::ranges::sort(head, {}, [](const test::PaintedText& text) { return text.place.left(); });
+      for (std::size_t i = 1; i < head.size(); ++i)
+        QVERIFY2(head[i].place.left() - head[i - 1].place.right() >= 6 - 2 * kHinting,
+                 qPrintable(head[i].text));
     }
   }
 

@@ -134,25 +134,6 @@ class TableLayout {
   int m_height = 0;
 };
 
-/// A bracket above a section of a prompt.
-struct NamedBracket {
-  QRect place;
-  QString name;
-  bool isCut = false;  ///< `place` is only the visible part of the bracket
-};
-/// The text above a bracket.
-struct BracketName {
-  int left = 0;
-  QString text;  ///< empty: no readable text fits
-};
-/// Places the names above the brackets of a row between `begin` and `end`, in pixels.
-///
-/// Each name is near the middle of its bracket and covers at least half of it. It may extend past its bracket
-/// if it keeps a gap to the next name. The name of a cut bracket stays within the bracket. All names have the
-/// same form of formsOfRow(). If no form has space for all names, as many names as possible are shown.
-std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets, int begin, int end,
-                                      const QFontMetrics& metrics);
-
 class BlockTableArea : public ZoomedScroll {
   Q_OBJECT
  public:

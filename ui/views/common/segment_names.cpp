@@ -471,6 +471,134 @@ QString shortName(const QString& name, double room, const QFontMetrics& metrics)
 
 namespace {
 
+constexpr int kGapBetweenNames = 6;  // min space between two names
+
+/// Where a name may begin.
+struct NameSpan {
+  int least = 0;
+  int most = 0;
+  int ideal = 0;
+  int width = 0;
+};
+
+/// Nothing: the name cannot be above its bracket.
+std::optional<NameSpan> spanOf(const NamedBracket& bracket, const QString& text, int begin, int end,
+                               const QFontMetrics& metrics) {
+  const QRect& place = bracket.place;
+  const int width = metrics.horizontalAdvance(text);
+  if (text.isEmpty() || (bracket.isCut && width > place.width())) return std::nullopt;
+  const int after = place.left() + place.width();
+  const int covered = bracket.isCut ? width : (std::min(width, place.width()) + 1) / 2;
+  NameSpan span{.least = std::max(begin, place.left() + covered - width),
+                .most = std::min(end - width, after - covered),
+                .width = width};
+  if (span.least > span.most) return std::nullopt;
+  span.ideal = std::clamp(place.left() + (place.width() - width) / 2, span.least, span.most);
+  return span;
+}
+
+/// The indices of as many names as fit side by side.
+std::vector<std::size_t> mostNames(const std::vector<std::optional<NameSpan>>& spans) {
+  int free = std::numeric_limits<int>::min() / 2;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i]) continue;
+    const int left = std::max(spans[i]->least, free);
+    if (left > spans[i]->most) break;
+    free = left + spans[i]->width + kGapBetweenNames;
+    all.push_back(i);
+  }
+  const auto there = std::ranges::count_if(spans, [](const auto& span) { return span.has_value(); });
+  if (all.size() == static_cast<std::size_t>(there)) return all;
+  // The names that end first, for each count of names.
+  struct Chosen {
+    int end = 0;
+    std::vector<std::size_t> names;
+  };
+  std::vector<Chosen> best{{.end = std::numeric_limits<int>::min() / 2, .names = {}}};
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i]) continue;
+    for (std::size_t count = best.size(); count-- > 0;) {
+      const int left = std::max(spans[i]->least, best[count].end + kGapBetweenNames);
+      if (left > spans[i]->most) continue;
+      const int end = left + spans[i]->width;
+      if (count + 1 < best.size() && best[count + 1].end <= end) continue;
+      Chosen next{.end = end, .names = best[count].names};
+      next.names.push_back(i);
+      if (count + 1 < best.size())
+        best[count + 1] = std::move(next);
+      else
+        best.push_back(std::move(next));
+    }
+  }
+  return best.back().names;
+}
+
+/// Places names that fit side by side, each as near to the middle of its bracket as the others permit.
+std::vector<BracketName> placedNames(const std::vector<std::optional<NameSpan>>& spans,
+                                     const std::vector<std::size_t>& chosen,
+                                     const std::vector<QString>& texts) {
+  std::vector<BracketName> names(texts.size());
+  std::vector<int> most(chosen.size());
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    most[i] = spans[chosen[i]]->most;
+    if (i + 1 < chosen.size())
+      most[i] = std::min(most[i], most[i + 1] - kGapBetweenNames - spans[chosen[i]]->width);
+  }
+  int free = std::numeric_limits<int>::min();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const NameSpan& span = *spans[chosen[i]];
+    names[chosen[i]] = {.left = std::max(free, std::min(span.ideal, most[i])), .text = texts[chosen[i]]};
+    free = names[chosen[i]].left + span.width + kGapBetweenNames;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets, int begin, int end,
+                                      const QFontMetrics& metrics) {
+  std::vector<QString> names;
+  std::vector<NameRoom> rooms;
+  for (std::size_t i = 0; i < brackets.size(); ++i) {
+    const QRect& place = brackets[i].place;
+    const int next = i + 1 < brackets.size() ? brackets[i + 1].place.left() : end;
+    names.push_back(brackets[i].name);
+    rooms.push_back(
+        {brackets[i].name, double(std::max(place.width(), next - place.left() - kGapBetweenNames))});
+  }
+  const auto spansOf = [&](const std::vector<QString>& texts) {
+    std::vector<std::optional<NameSpan>> spans;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      spans.push_back(spanOf(brackets[i], texts[i], begin, end, metrics));
+    return spans;
+  };
+  // Cut brackets do not decide the form of the names.
+  const auto wanted = static_cast<std::size_t>(
+      std::ranges::count_if(brackets, [](const NamedBracket& bracket) { return !bracket.isCut; }));
+  const auto countOf = [&](const std::vector<std::size_t>& chosen) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(chosen, [&](std::size_t i) { return !brackets[i].isCut; }));
+  };
+  std::vector<QString> texts;
+  std::vector<std::optional<NameSpan>> spans;
+  std::vector<std::size_t> chosen;
+  std::vector<std::vector<QString>> forms = formsOfRow(names);
+  forms.push_back(shortNames(rooms, metrics));
+  for (std::vector<QString>& form : forms) {
+    std::vector<std::optional<NameSpan>> own = spansOf(form);
+    std::vector<std::size_t> most = mostNames(own);
+    if (!texts.empty() && countOf(most) <= countOf(chosen)) continue;
+    texts = std::move(form);
+    spans = std::move(own);
+    chosen = std::move(most);
+    if (countOf(chosen) == wanted) break;
+  }
+  return placedNames(spans, chosen, texts);
+}
+
+namespace {
+
 ViewInput atEnd(ViewInput input) {
   input.position = input.trace->size();
   return input;

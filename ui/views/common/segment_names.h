@@ -11,6 +11,7 @@
 
 #include <QCoreApplication>
 #include <QFontMetrics>
+#include <QRect>
 #include <QString>
 
 #include <cstddef>
@@ -110,6 +111,25 @@ std::vector<std::vector<QString>> formsOfRow(const std::vector<QString>& names);
 
 /// Shortens a single name.
 QString shortName(const QString& name, double room, const QFontMetrics& metrics);
+
+/// A bracket or a bar above a section of a prompt.
+struct NamedBracket {
+  QRect place;
+  QString name;
+  bool isCut = false;  ///< `place` is only the visible part of the bracket
+};
+/// The text above a bracket.
+struct BracketName {
+  int left = 0;
+  QString text;  ///< empty: no readable text fits
+};
+/// Places the names above the brackets of a row between `begin` and `end`, in pixels.
+///
+/// Each name is near the middle of its bracket and covers at least half of it. It may extend past its bracket
+/// if it keeps a gap to the next name. The name of a cut bracket stays within the bracket. All names have the
+/// same form of formsOfRow(). If no form has space for all names, as many names as possible are shown.
+std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets, int begin, int end,
+                                      const QFontMetrics& metrics);
 
 // Describes events for the user, in lists and for screen readers.
 

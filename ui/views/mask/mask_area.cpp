@@ -432,13 +432,8 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
   painter.setFont(theme().smallFont());
 
   const bool withTexts = m_layout.hasTexts();
-  std::vector<NameRoom> rooms;
-  for (const MaskPart& part : m_model->parts) {
-    const double from = std::max(left, m_layout.x(part.range.begin));
-    const double to = std::min(double(seen.right() + 1), m_layout.x(part.range.end));
-    rooms.push_back({part.name, std::max(0.0, to - from - 2)});
-  }
-  const std::vector<QString> names = shortNames(rooms, metrics);
+  std::vector<NamedBracket> columns;
+  std::vector<QColor> inks;
   const double stripe = left - kLane - kStripe - 2 * kSpace + 2;
   std::vector<NameRoom> rowRooms;
   for (const MaskPart& part : m_model->parts) {
@@ -453,9 +448,10 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     const double to = std::min(double(seen.right() + 1), m_layout.x(part.range.end));
     if (from < to) {
       fillWithHue(painter, QRectF(from, top - kStripe - 2, to - from - 0.5, kStripe), theme(), ink, part.hue);
-      painter.setPen(ink);
-      const double nameTop = seen.top() + 2;
-      painter.drawText(QRectF(from, nameTop, to - from, 14), Qt::AlignLeft | Qt::AlignVCenter, names[i]);
+      const bool isCut = from > m_layout.x(part.range.begin) || to < m_layout.x(part.range.end);
+      columns.push_back(
+          {.place = QRectF(from, seen.top() + 2, to - from, 14).toRect(), .name = part.name, .isCut = isCut});
+      inks.push_back(ink);
     }
     const double above = std::max(top, m_layout.y(part.range.begin));
     const double below = std::min(double(seen.bottom() + 1), m_layout.y(part.range.end));
@@ -471,6 +467,14 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     painter.drawText(
         QRectF(seen.left() + kSpace, middle - height / 2, stripe - seen.left() - 2 * kSpace, height),
         Qt::AlignRight | Qt::AlignVCenter, rowNames[i]);
+  }
+  const std::vector<BracketName> names =
+      bracketNames(columns, static_cast<int>(left), seen.right() + 1, metrics);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    painter.setPen(inks[i]);
+    painter.drawText(QRect(names[i].left, columns[i].place.top(),
+                           metrics.horizontalAdvance(names[i].text) + 1, columns[i].place.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, names[i].text);
   }
   for (const MaskBand& band : m_model->bands) {
     const double above = std::max(top, m_layout.y(band.rows.begin));
