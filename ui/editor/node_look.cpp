@@ -257,12 +257,12 @@ namespace {
 
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
-constexpr double kSlack = 0.1;         ///< share of a line that can extend into the space below
-constexpr double kLeastWithBar = 22;   ///< min height of a card that has a bar below its title
-constexpr double kLeastAtTwo = 30;     ///< min height at which the bar has space around it
-constexpr double kLeastWithText = 33;  ///< height of a card that has room for a line below its title
-constexpr double kLeastWithEdge = 35;  ///< min height at which the title of such a card is off the edge
-constexpr double kLeastAtEase = 38;    ///< min height at which lines have space to the edge and to each other
+constexpr double kSlack = 0.1;          ///< share of a line that can extend into the space below
+constexpr double kLeastWithBar = 22;    ///< min height of a card that has a bar below its title
+constexpr double kLeastWithSpace = 30;  ///< min height at which the bar has space around it
+constexpr double kLeastWithText = 33;   ///< height of a card that has room for a line below its title
+constexpr double kLeastWithEdge = 35;   ///< min height at which the title of such a card is off the edge
+constexpr double kLeastAtEase = 38;  ///< min height at which lines have space to the edge and to each other
 constexpr double kScaleStep = 1.0625;
 
 }  // namespace
@@ -277,7 +277,7 @@ NodeCardPlan::NodeCardPlan(const NodeLook& look, double scale)
       height((look.rect.height - (look.stacked > 0 ? kStackSheets : 0)) / scale) {
   const bool tight = height < 60;
   hasBar = height >= kLeastWithBar;
-  const bool isFlat = height < kLeastAtTwo;
+  const bool isFlat = height < kLeastWithSpace;
   titleTop = !hasBar  ? std::max(0.0, (height - kCardLine) / 2)
              : isFlat ? std::clamp(height - kLeastWithBar - 1, 0.0, 4.0)
              : tight  ? 4
