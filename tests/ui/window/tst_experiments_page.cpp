@@ -28,7 +28,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -100,8 +99,8 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(m_view->runButton().text(), QStringLiteral("Run"));
   }
 
-  /// A field that is too narrow for its list has the whole list below.
-  void aListIsWholeInANarrowForm() {
+  /// A field that is too narrow for its list shows the beginning of the list.
+  void aLongListShowsItsBeginning() {
     const auto& all = experiment::experiments();
     const auto found = std::ranges::find_if(all, [](const experiment::Experiment* one) {
       return std::ranges::any_of(experiment::fieldsOf(*one), [](const experiment::ExperimentField& field) {
@@ -114,22 +113,11 @@ class TestExperimentsPage : public QObject {
     const QString list = QStringLiteral("spans,link(16),blend(0.15),shared-prefix,prefix");
     form.setValue(QStringLiteral("policies"), list);
     form.show();
-    const auto isBelow = [&] {
-      const QList<QLabel*> labels = form.findChildren<QLabel*>();
-      return std::ranges::any_of(labels, [&](const QLabel* label) {
-        return label->isVisible() && label->text().remove(QLatin1Char(' ')) == list &&
-               label->height() >= label->heightForWidth(label->width());
-      });
-    };
     form.resize(320, 600);
-    QTRY_VERIFY(isBelow());
-    // The field shows the beginning of the list.
     const QList<QLineEdit*> lines = form.findChildren<QLineEdit*>();
     const auto line = std::ranges::find(lines, list, &QLineEdit::text);
     QVERIFY(line != lines.end());
     QCOMPARE((*line)->cursorPosition(), 0);
-    form.resize(1400, 600);
-    QTRY_VERIFY(!isBelow());
   }
 
   /// Heat maps of two axes, read cell by cell with the keyboard.

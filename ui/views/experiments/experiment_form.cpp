@@ -5,13 +5,10 @@
 #include "ui/words/table_words.h"
 
 #include <QComboBox>
-#include <QEvent>
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QStyle>
-#include <QStyleOptionFrame>
 #include <QToolButton>
 
 #include <algorithm>
@@ -20,41 +17,6 @@
 namespace spanscope::ui {
 
 namespace {
-
-/// The whole text of a field that is too narrow for the text, in several lines.
-class WholeText : public QLabel {
- public:
-  WholeText(QLineEdit& line, QWidget* parent) : QLabel(parent), m_line(line) {
-    setTextFormat(Qt::PlainText);
-    setWordWrap(true);
-    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
-    hide();
-    line.installEventFilter(this);
-    connect(&line, &QLineEdit::textChanged, this, [this] { fit(); });
-  }
-
-  bool eventFilter(QObject* watched, QEvent* event) override {
-    if (event->type() == QEvent::Resize || event->type() == QEvent::FontChange) fit();
-    return QLabel::eventFilter(watched, event);
-  }
-
- private:
-  void fit() {
-    constexpr int kBeside = 2;  // pixels that QLineEdit leaves on each side of its text
-    QStyleOptionFrame option;
-    option.initFrom(&m_line);
-    const int room =
-        m_line.style()->subElementRect(QStyle::SE_LineEditContents, &option, &m_line).width() - 2 * kBeside;
-    QString text = m_line.text().isEmpty() ? m_line.placeholderText() : m_line.text();
-    const bool isCut = m_line.fontMetrics().horizontalAdvance(text) > room;
-    // A list without spaces could not break.
-    text.replace(QLatin1Char(','), QStringLiteral(", "));
-    setText(text.simplified());
-    setVisible(isCut);
-  }
-
-  QLineEdit& m_line;
-};
 
 /// A text that is set by the program shows its beginning if it is too long for the field.
 void showBeginning(QLineEdit& line) {
@@ -119,7 +81,7 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
   m_source->setAccessibleDescription(m_source->toolTip());
   m_source->setCurrentIndex(request.source == experiment::DocumentSource::Own ? 1 : 0);
   ignoreWheelWithoutFocus(m_source);
-  m_grid->addWidget(m_source, 2 * row, 1);
+  m_grid->addWidget(m_source, row, 1);
   addLabel(tr("Document source"), *m_source, row++);
   m_focusOrder.push_back(m_source);
   if (shown.own.judges) {
@@ -132,8 +94,7 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
     m_expected->setPlaceholderText(tr("no expected answer: answers are not graded"));
     connect(m_expected, &QLineEdit::textChanged, this, &ExperimentForm::changed);
     connect(m_expected, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
-    m_grid->addWidget(m_expected, 2 * row, 1);
-    m_grid->addWidget(new WholeText(*m_expected, this), 2 * row + 1, 1);
+    m_grid->addWidget(m_expected, row, 1);
     addLabel(tr("Expected answer"), *m_expected, row++);
     m_focusOrder.push_back(m_expected);
   }
@@ -148,7 +109,7 @@ QLabel* ExperimentForm::addLabel(const QString& name, QWidget& buddy, int row) {
   auto* label = new QLabel(name, this);
   label->setToolTip(buddy.toolTip());
   label->setBuddy(&buddy);
-  m_grid->addWidget(label, 2 * row, 0);
+  m_grid->addWidget(label, row, 0);
   return label;
 }
 
@@ -188,8 +149,7 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
   connect(line, &QLineEdit::textChanged, this, &ExperimentForm::changed);
   connect(line, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
   addLabel(name, *line, row);
-  m_grid->addWidget(line, 2 * row, 1);
-  m_grid->addWidget(new WholeText(*line, this), 2 * row + 1, 1);
+  m_grid->addWidget(line, row, 1);
   m_fields.emplace(QString::fromUtf8(field.key), line);
   m_focusOrder.push_back(line);
   const bool isModels = field.kind == experiment::FieldKind::Models;
@@ -206,7 +166,7 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
     if (!folder.isEmpty())
       line->setText(isModels && !before.isEmpty() ? before + QLatin1Char(',') + folder : folder);
   });
-  m_grid->addWidget(browse, 2 * row, 2);
+  m_grid->addWidget(browse, row, 2);
   m_focusOrder.push_back(browse);
 }
 
@@ -251,10 +211,7 @@ void ExperimentForm::setReadOnly(bool isReadOnly) {
 }
 
 void ExperimentForm::setTheme(const Theme& theme) {
-  for (QLabel* label : findChildren<QLabel*>()) {
-    colorLabel(*label, theme, Role::TextSecond);
-    if (label->wordWrap()) label->setFont(theme.monoFont());
-  }
+  for (QLabel* label : findChildren<QLabel*>()) colorLabel(*label, theme, Role::TextSecond);
   for (const auto& [key, line] : m_fields) line->setFont(theme.monoFont());
   if (m_expected != nullptr) m_expected->setFont(theme.monoFont());
 }

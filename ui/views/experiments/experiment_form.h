@@ -20,8 +20,7 @@ class QLineEdit;
 
 namespace spanscope::ui {
 
-/// The fields of an experiment, one row each. If a field is too narrow for its text, the whole text is below
-/// the field. The form restores the last values of each experiment.
+/// The fields of an experiment, one row each. The form restores the last values of each experiment.
 class ExperimentForm : public QWidget {
   Q_OBJECT
  public:
@@ -54,7 +53,6 @@ class ExperimentForm : public QWidget {
   void runWanted();  ///< the user pressed Return in a field
 
  private:
-  /// Each row of the form has two rows of the grid: the field, and its text if the field is too narrow.
   void addRow(const experiment::ExperimentField& field, const std::string& value, int row);
   int addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentRequest& request);
   QLabel* addLabel(const QString& name, QWidget& buddy, int row);
