@@ -330,7 +330,7 @@ const std::vector<Metric>& table() {
        .better = Better::Less,
        .meaning = forTranslation("Metrics",
                                  "prompt tokens that the layout adds before each child of plus and the last "
-                                 "child of cross, both cached and computed"),
+                                 "child of cross, cached or computed"),
        .events = "layout_applied",
        .scopes = kPrompt,
        .isRare = true,

@@ -257,7 +257,7 @@ void TestTokenStrip::aSelectedNodeIsRevealed() {
   view.setInput(input);
   QTRY_VERIFY(isSeen());
   // The user can scroll away.
-  area->verticalScrollBar()->setValue(0);
+  area->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
   view.setInput(input);
   QTest::qWait(50);
   QVERIFY(!isSeen());
