@@ -90,7 +90,7 @@ std::vector<double> axisTicks(double begin, double end, int most);
 /// apart.
 QString axisTickText(double milliseconds, double step);
 
-class StateLegend;
+class BlockLegend;
 
 class TimelineView : public RunView {
   Q_OBJECT
@@ -114,34 +114,8 @@ class TimelineView : public RunView {
   TimelineModel m_model;
   bool m_allRuns = false;
   TimelineTable* m_table;
-  QPointer<StateLegend> m_legend;
+  QPointer<BlockLegend> m_legend;
   QPointer<QComboBox> m_scope;
-};
-
-/// A legend for the title bar of a dock: colour swatches with words, in one line. In a narrow title bar the
-/// words are shorter, but every entry is there.
-class StateLegend : public QWidget {
-  Q_OBJECT
- public:
-  struct Swatch {
-    BlockRole role = BlockRole::Free;
-    QString text;
-    QString brief;  ///< a shorter text
-  };
-  explicit StateLegend(std::vector<Swatch> entries, QWidget* parent = nullptr);
-
-  void setTheme(const Theme& theme);
-  QSize sizeHint() const override;
-  QSize minimumSizeHint() const override;
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  QSize sizeWith(bool isBrief) const;
-
-  std::vector<Swatch> m_entries;
-  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

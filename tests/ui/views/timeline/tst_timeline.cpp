@@ -142,8 +142,8 @@ void TestTimeline::legendsAreWholeInNarrowTitles() {
   TimelineView view;
   QWidget* controls = view.takeTitleControls();
   QVERIFY(controls != nullptr);
-  auto* states = controls->findChild<StateLegend*>();
-  QVERIFY(states->minimumSizeHint().width() < states->sizeHint().width());
+  auto* states = controls->findChild<BlockLegend*>();
+  QVERIFY(2 * states->minimumSizeHint().width() < states->sizeHint().width() + 8 * kSpace);
   states->resize(states->minimumSizeHint());
   QVERIFY(lastInk(*states) >= states->width() - 4);
   delete controls;
