@@ -522,7 +522,7 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
       const TableSegment& segment = row.segments[s];
       own.groups.push_back({segment.first, segment.count, x});
       const int cells = static_cast<int>(segment.count) * m_pitch + gapOf(size);
-      const int name = names.empty() ? 0 : names[r][s] + kSpace;
+      const int name = names.empty() ? 0 : names[r][s] + kBetweenNames;
       x += std::max(cells, name);
     }
     m_width = std::max(m_width, x + kMargin);

@@ -471,8 +471,6 @@ QString shortName(const QString& name, double room, const QFontMetrics& metrics)
 
 namespace {
 
-constexpr int kGapBetweenNames = 6;  // min space between two names
-
 /// Where a name may begin.
 struct NameSpan {
   int least = 0;
@@ -505,7 +503,7 @@ std::vector<std::size_t> mostNames(const std::vector<std::optional<NameSpan>>& s
     if (!spans[i]) continue;
     const int left = std::max(spans[i]->least, free);
     if (left > spans[i]->most) break;
-    free = left + spans[i]->width + kGapBetweenNames;
+    free = left + spans[i]->width + kBetweenNames;
     all.push_back(i);
   }
   const auto there = std::ranges::count_if(spans, [](const auto& span) { return span.has_value(); });
@@ -519,7 +517,7 @@ std::vector<std::size_t> mostNames(const std::vector<std::optional<NameSpan>>& s
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!spans[i]) continue;
     for (std::size_t count = best.size(); count-- > 0;) {
-      const int left = std::max(spans[i]->least, best[count].end + kGapBetweenNames);
+      const int left = std::max(spans[i]->least, best[count].end + kBetweenNames);
       if (left > spans[i]->most) continue;
       const int end = left + spans[i]->width;
       if (count + 1 < best.size() && best[count + 1].end <= end) continue;
@@ -543,13 +541,13 @@ std::vector<BracketName> placedNames(const std::vector<std::optional<NameSpan>>&
   for (std::size_t i = chosen.size(); i-- > 0;) {
     most[i] = spans[chosen[i]]->most;
     if (i + 1 < chosen.size())
-      most[i] = std::min(most[i], most[i + 1] - kGapBetweenNames - spans[chosen[i]]->width);
+      most[i] = std::min(most[i], most[i + 1] - kBetweenNames - spans[chosen[i]]->width);
   }
   int free = std::numeric_limits<int>::min();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const NameSpan& span = *spans[chosen[i]];
     names[chosen[i]] = {.left = std::max(free, std::min(span.ideal, most[i])), .text = texts[chosen[i]]};
-    free = names[chosen[i]].left + span.width + kGapBetweenNames;
+    free = names[chosen[i]].left + span.width + kBetweenNames;
   }
   return names;
 }
@@ -564,8 +562,7 @@ std::vector<BracketName> bracketNames(const std::vector<NamedBracket>& brackets,
     const QRect& place = brackets[i].place;
     const int next = i + 1 < brackets.size() ? brackets[i + 1].place.left() : end;
     names.push_back(brackets[i].name);
-    rooms.push_back(
-        {brackets[i].name, double(std::max(place.width(), next - place.left() - kGapBetweenNames))});
+    rooms.push_back({brackets[i].name, double(std::max(place.width(), next - place.left() - kBetweenNames))});
   }
   const auto spansOf = [&](const std::vector<QString>& texts) {
     std::vector<std::optional<NameSpan>> spans;

@@ -112,6 +112,8 @@ std::vector<std::vector<QString>> formsOfRow(const std::vector<QString>& names);
 /// Shortens a single name.
 QString shortName(const QString& name, double room, const QFontMetrics& metrics);
 
+inline constexpr int kBetweenNames = 6;  ///< min space between two names, pixels
+
 /// A bracket or a bar above a section of a prompt.
 struct NamedBracket {
   QRect place;
