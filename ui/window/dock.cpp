@@ -348,7 +348,10 @@ bool Dock::eventFilter(QObject* watched, QEvent* event) {
                           (event->type() == QEvent::LayoutRequest || event->type() == QEvent::ShowToParent ||
                            event->type() == QEvent::HideToParent);
   if (isRoom || isControls) fitTitle();
-  if (isRoom || isControls || (watched == m_controls && event->type() == QEvent::Resize)) fitTitleHeight();
+  if (isRoom || isControls) fitTitleHeight();
+  // The title bar must not change its height while its layout moves the controls.
+  if (watched == m_controls && event->type() == QEvent::Resize)
+    QMetaObject::invokeMethod(this, &Dock::fitTitleHeight, Qt::QueuedConnection);
   if (watched == m_titleBar && event->type() == QEvent::MouseButtonDblClick) {
     if (isFloating())
       setFloating(false);

@@ -31,8 +31,8 @@ constexpr int kTextWidth = 230;
 constexpr int kTokensWidth = 62;
 constexpr int kStateWidth = 92;
 constexpr int kStoredWidth = 100;
-constexpr int kLeastText = 96;
-constexpr int kLeastBar = 60;
+constexpr int kLeastText = 64;
+constexpr int kLeastBar = 68;
 constexpr std::size_t kMostOpenRows = 400;
 
 /// The bar of a node between the edges of `cell`, which stand for position 0 and the longest chain.
