@@ -256,7 +256,8 @@ class TestLessonStage : public LessonWindow {
     for (const char* id : {"inspector", "json"})
       QVERIFY2(dock(id).height() >= 95, qPrintable(QStringLiteral("%1").arg(dock(id).height())));
     constexpr int kRounding = 8;  // pixels
-    QVERIFY2(dock("add").width() >= width - kRounding, qPrintable(QStringLiteral("%1").arg(width)));
+    QVERIFY2(dock("add").width() >= width - kRounding,
+             qPrintable(QStringLiteral("%1 of %2").arg(dock("add").width()).arg(width)));
     std::vector<const Dock*> shown;
     for (const Dock* each : m_window->docks().docks()) {
       if (each->visibleRegion().isEmpty()) continue;
