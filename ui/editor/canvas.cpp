@@ -107,14 +107,6 @@ void Canvas::setPlace(const CanvasPlace& place) {
   m_impl->parts.setPlace(place);
 }
 
-void Canvas::holdPlace() {
-  m_impl->parts.holdPlace();
-}
-
-void Canvas::releasePlace() {
-  m_impl->parts.releasePlace();
-}
-
 void Canvas::setMostFitZoom(double zoom) {
   m_impl->parts.view().setMostFit(zoom);
 }

@@ -79,10 +79,6 @@ class Canvas : public QWidget {
   void setMouse(const CanvasMouse& mouse);
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);
-  /// Until releasePlace(), the visible nodes keep their places on the screen if possible, while the canvas
-  /// moves in its window or changes its size. May be called again after such a change.
-  void holdPlace();
-  void releasePlace();
 
   /// Paints the whole query, for pictures.
   void paintTo(QPainter& painter, const QSize& size);

@@ -281,7 +281,6 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->end();
   m_fitPending = true;
-  m_heldAt.reset();
   // Before its first display, the canvas has no size. Without a limit it would draw all nodes of a large
   // document, and stack them later.
   if (!m_canvas.isVisible()) giveRoom();
@@ -331,7 +330,6 @@ void CanvasParts::fitAll() {
 }
 
 void CanvasParts::fit() {
-  m_heldAt.reset();
   m_core.stackAll();
   fitReadable();
   m_sayCut.start();
@@ -403,50 +401,6 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
   if (place.isWhole && m_canvas.isVisible() && !isWhole()) fitReadable();
 }
 
-void CanvasParts::holdPlace() {
-  if (m_heldAt) return followWindow();
-  m_heldAt = m_canvas.mapTo(m_canvas.window(), QPoint());
-  m_heldFrom = {*m_heldAt, m_canvas.size()};
-}
-
-void CanvasParts::releasePlace() {
-  if (m_heldAt) followWindow();
-  m_heldAt.reset();
-}
-
-void CanvasParts::followWindow() {
-  const QPoint now = m_canvas.mapTo(m_canvas.window(), QPoint());
-  const QPoint before = *std::exchange(m_heldAt, now);
-  m_view->panBy(before - now);
-}
-
-bool CanvasParts::isOnlyMoved() const {
-  const QPoint by = m_canvas.mapTo(m_canvas.window(), QPoint()) - m_heldFrom.topLeft();
-  constexpr int kRounding = 2;  // pixels, because docks have whole pixels
-  return std::abs(by.x()) <= kRounding && std::abs(m_canvas.width() - m_heldFrom.width()) <= kRounding &&
-         std::abs(m_canvas.height() - m_heldFrom.height()) <= std::abs(by.y()) + kRounding;
-}
-
-void CanvasParts::takeSize() {
-  // A new layout of the docks can come before the end of the hold. Then the query is fitted as always.
-  if (m_heldAt && !isOnlyMoved()) m_heldAt.reset();
-  const bool wasWhole = isWhole();
-  const bool wasSeen = m_view->visibleRect().intersects(focusRect());
-  layOutOverlays();
-  if (m_heldAt && !m_fitPending) {
-    followWindow();
-    // The query moves only if it would be cut off.
-    const bool isSeen = m_keepsFit && wasWhole ? isWhole() : m_view->visibleRect().contains(focusRect());
-    if (isSeen || !wasSeen) return;
-  }
-  giveRoom();
-  fitWhenReady();
-  if (m_keepsFit && m_core.document().size() > 0)
-    fitReadable();
-  else if (wasSeen)
-    m_view->bringIntoSight(focusRect());
-}
-
 bool CanvasParts::isWhole() const {
   return m_core.document().size() > 0 && m_view->visibleRect().contains(m_scene.contentRect());
 }
@@ -475,9 +429,19 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
   if (watched != &m_canvas) return QObject::eventFilter(watched, event);
   switch (event->type()) {
     case QEvent::Resize:
-    case QEvent::Show:
-      takeSize();
+    case QEvent::Show: {
+      const QRectF focus = focusRect();
+      const bool wasSeen = m_view->visibleRect().intersects(focus);
+      layOutOverlays();
+      giveRoom();
+      fitWhenReady();
+      if (m_keepsFit && m_core.document().size() > 0) {
+        fitReadable();
+      } else if (wasSeen) {
+        m_view->bringIntoSight(focusRect());
+      }
       break;
+    }
     case QEvent::Hide:
       // The message is about a canvas that the user can see.
       m_sayCut.stop();

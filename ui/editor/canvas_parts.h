@@ -11,7 +11,6 @@
 #include "ui/editor/overlays.h"
 
 #include <QObject>
-#include <QRect>
 #include <QString>
 #include <QTimer>
 
@@ -47,9 +46,6 @@ class CanvasParts : public QObject {
   /// Stacks the nodes that do not fit, and calls fitReadable().
   void fit();
   void setPlace(const CanvasPlace& place);
-  /// Does the same as Canvas::holdPlace().
-  void holdPlace();
-  void releasePlace();
   void setMouse(const CanvasMouse& mouse);
   bool keepsFit() const { return m_keepsFit; }
   /// Whether the whole query is visible.
@@ -111,13 +107,6 @@ class CanvasParts : public QObject {
   /// Returns the area to show first: running nodes, else the current node, else the root. Null: there is
   /// none.
   QRectF focusRect() const;
-  /// Moves the view by the distance that the canvas has moved in its window.
-  void followWindow();
-  /// Whether a notice can have caused the change of the canvas since holdPlace(): the canvas moved up or
-  /// down, and its height changed by at most this distance.
-  bool isOnlyMoved() const;
-  /// Shows the query in the new size of the canvas.
-  void takeSize();
   void takeDrawn();
   void noteDrawn();
   /// Moves the view after the layout changed, so that the visible nodes keep their places on the screen.
@@ -169,9 +158,7 @@ class CanvasParts : public QObject {
   bool m_fitPending = true;
   /// Everything stays fitted when the size changes, until the user moves the view.
   bool m_keepsFit = false;
-  std::optional<QPoint> m_heldAt;  ///< place of the canvas in its window; nothing: holdPlace() is over
-  QRect m_heldFrom;                ///< the canvas in its window at the start of holdPlace()
-  QTimer m_sayCut;                 ///< until a message reports that the query is cut off
+  QTimer m_sayCut;  ///< until a message reports that the query is cut off
   bool m_isCutSaid = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;

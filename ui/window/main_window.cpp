@@ -467,32 +467,9 @@ void MainWindow::refresh() {
   m_topBar->refresh(docks().layout(), isWelcome());
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
-  showNotice();
+  m_notice->setNotice(currentNotice());
   m_lessons->showPages();
   m_commands->refresh();
-}
-
-/// The visible part of the query stays at its place on the screen when the notice above it appears, changes
-/// its height or disappears.
-void MainWindow::showNotice() {
-  const Notice notice = currentNotice();
-  const OpenDocument* const shown = m_workspace.current();
-  const std::uint32_t tab = shown == nullptr ? 0 : shown->id;
-  // Another tab has another place of the canvas.
-  if (std::exchange(m_noticeTab, tab) != tab) return m_notice->setNotice(notice);
-  if (notice == m_notice->notice()) return;
-  const auto height = [this] { return m_notice->isVisible() ? m_notice->height() : 0; };
-  const int before = height();
-  canvas().holdPlace();
-  m_notice->setNotice(notice);
-  m_notice->parentWidget()->layout()->activate();
-  canvas().holdPlace();
-  // The docks get their final sizes later.
-  if (height() != before && docks().isVisible())
-    connect(
-        &docks(), &DockHost::settled, this, [this] { canvas().releasePlace(); }, Qt::SingleShotConnection);
-  else
-    canvas().releasePlace();
 }
 
 Notice MainWindow::currentNotice() {

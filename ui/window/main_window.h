@@ -17,7 +17,6 @@
 #include <QSettings>
 #include <QTimer>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -116,7 +115,6 @@ class MainWindow : public QMainWindow {
   void showAbout();
   /// The notice about the file or the policy of the current document.
   Notice currentNotice();
-  void showNotice();
   void answerNotice(NoticeAnswer answer);
   /// Opens the manual at a page. If `page` is empty, opens the page about the dock that has the focus.
   void openManual(const QString& page);
@@ -140,7 +138,6 @@ class MainWindow : public QMainWindow {
   StreamTabs* m_streams = nullptr;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
-  std::uint32_t m_noticeTab = 0;  ///< the tab of the notice; 0: no tab
   PolicyChanges m_policyChanges;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QString m_lastFolder;

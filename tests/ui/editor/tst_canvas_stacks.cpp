@@ -165,27 +165,6 @@ class TestCanvasStacks : public QObject {
     QCOMPARE(rag.driver.canvas().place().zoom, place.zoom);
   }
 
-  /// Only a canvas that a notice moves keeps its nodes in place. After another change of size, the query is
-  /// fitted.
-  void anotherSizeEndsAHeldPlace() {
-    Rag rag(3, {900, 230});
-    Canvas& canvas = rag.driver.canvas();
-    canvas.fit();
-    const double before = canvas.place().zoom;
-    canvas.holdPlace();
-    canvas.window()->resize(900, 600);
-    QCoreApplication::processEvents();
-    QVERIFY(canvas.place().zoom > before);
-    canvas.holdPlace();
-    canvas.window()->resize(500, 230);
-    QCoreApplication::processEvents();
-    canvas.releasePlace();
-    QVERIFY(canvas.place().isWhole);
-    canvas.window()->resize(900, 600);
-    QCoreApplication::processEvents();
-    QVERIFY(canvas.place().isWhole && canvas.place().zoom > before);
-  }
-
   /// A hidden canvas does not report that the query is cut off.
   void aHiddenCanvasTakesItsMessageBack() {
     Rag rag(3, {100, 400});

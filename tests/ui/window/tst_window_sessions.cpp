@@ -3,7 +3,6 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
-#include "ui/editor/canvas.h"
 #include "ui/window/dialogs.h"
 
 #include <QFile>
@@ -109,33 +108,6 @@ class TestWindowSessions : public QObject, private FileWindow {
     second->perform(QStringLiteral("file.save"));
     QTRY_VERIFY(bar().isVisible());
     QVERIFY(bar().notice().answers.front() == NoticeAnswer::Reload);
-  }
-
-  /// The notice moves the canvas, but the nodes stay at their places on the screen.
-  void nodesStayWhenANoticeComesAndGoes() {
-    QVERIFY(m_window->openFile(m_path));
-    QTest::qWait(100);
-    Canvas& canvas = m_window->canvas();
-    CanvasPlace place = canvas.place();
-    canvas.setPlace({.zoom = place.zoom * 0.8, .center = place.center});
-    const auto placeOfRoot = [this, &canvas] {
-      return canvas.mapTo(m_window.get(), canvas.placeOf(model().document().root()).topLeft());
-    };
-    const auto isAt = [&placeOfRoot](QPoint wanted) {
-      return (placeOfRoot() - wanted).manhattanLength() <= 2;
-    };
-    const QPoint before = placeOfRoot();
-    const int top = canvas.mapTo(m_window.get(), QPoint()).y();
-    const std::unique_ptr<MainWindow> second = makeWindow();
-    QVERIFY(second->openFile(m_path));
-    QTRY_VERIFY(bar().isVisible());
-    QTRY_VERIFY(canvas.mapTo(m_window.get(), QPoint()).y() > top);
-    QTest::qWait(100);
-    QVERIFY(isAt(before));
-    button(bar(), QStringLiteral("OK"))->click();
-    QTRY_COMPARE(canvas.mapTo(m_window.get(), QPoint()).y(), top);
-    QTest::qWait(100);
-    QVERIFY(isAt(before));
   }
 
   void quittingAsksOnceAndKeepsTheRest() {
