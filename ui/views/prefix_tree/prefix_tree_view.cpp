@@ -205,7 +205,7 @@ void PrefixTreeView::fill() {
 }
 
 int PrefixTreeView::leastWidth(int column) const {
-  constexpr int kBeside = 4 * kSpace;
+  constexpr int kBeside = 6 * kSpace;
   int widest = m_rows->header()->fontMetrics().horizontalAdvance(headers().at(column));
   const QFontMetrics metrics(theme().smallFont());
   for (std::size_t i = 0; i < std::min(m_items.size(), kMostOpenRows); ++i) {
