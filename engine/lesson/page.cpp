@@ -44,6 +44,8 @@ ul.holds { list-style:none; padding:0; font-size:0.85em; color:var(--soft); }
 details.commands { background:none; border:none; padding:0; margin:0.8rem 0; font-size:0.9em; }
 details.commands summary { color:var(--soft); } li code { overflow-wrap:anywhere; }
 div.why { color:var(--soft); }
+.reveal { display:block; cursor:pointer; color:var(--relocated-ink); margin:1rem 0; }
+@media screen { .reveal:not(:has(input:checked)) + .rest { display:none; } }
 figure { margin:1.2rem 0; overflow-x:auto; } svg { width:100%; min-width:34rem; height:auto; display:block; }
 figure.view { width:min(62rem, 96vw); margin-left:calc(50% - min(31rem, 48vw)); }
 figure.view img { box-sizing:border-box; width:100%; height:auto; display:block; border:1px solid var(--line); border-radius:6px; }
@@ -62,7 +64,7 @@ svg text.words { fill:var(--ink); }
   h1 { font-size:1.6rem; } h2 { font-size:1.25rem; } }
 @media print { figure.view { width:100%; margin-left:0; } figure { break-inside:avoid; overflow:visible; }
   svg { min-width:0; } figure.view img, .zoom input:checked ~ picture img, .zoom input:checked ~ svg {
-  width:100%; } details.commands, .hint { display:none; } h2 { break-after:avoid; } }
+  width:100%; } details.commands, .hint, .reveal { display:none; } h2 { break-after:avoid; } }
 svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
 .relocated { fill:var(--relocated); stroke:var(--relocated-ink); }
 .computed, .again { fill:var(--computed); stroke:var(--computed-ink); }
@@ -141,9 +143,10 @@ class PageWriter {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<title>" +
         escapedMarkup(lesson.title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n" +
-        kPatterns + "<h1>" + escapedMarkup(lesson.title) + "</h1>\n<p class=\"head\">" +
-        std::to_string(lesson.minutes) + (lesson.minutes == 1 ? " minute" : " minutes") +
-        ". After it: " + escapedMarkup(lesson.after) + "</p>\n";
+        kPatterns + "<h1>" + escapedMarkup(lesson.title) + "</h1>\n<div class=\"head\">" +
+        htmlOf(std::to_string(lesson.minutes) + (lesson.minutes == 1 ? " minute" : " minutes") +
+               ". After it: " + lesson.after) +
+        "</div>\n";
     if (!m_facts.empty()) {
       m_out += "<p class=\"head\">Every number was measured in runs of this lesson on the model <code>" +
                escapedMarkup(m_facts.front().model) +
@@ -155,11 +158,23 @@ class PageWriter {
       // Pictures show the result of the step's last actions. The text after the actions describes this
       // result.
       const std::size_t last = lastActions(step);
+      bool isAsked = false;
+      std::size_t folded = 0;
       for (std::size_t i = 0; i < step.blocks.size(); ++i) {
+        // The result of the actions answers the question above.
+        if (isAsked && std::holds_alternative<FilledActions>(step.blocks[i])) {
+          m_out +=
+              "<label class=\"reveal\"><input type=\"checkbox\"> Show the result</label>\n<div "
+              "class=\"rest\">\n";
+          isAsked = false;
+          ++folded;
+        }
+        isAsked = isAsked || std::holds_alternative<FilledQuestion>(step.blocks[i]);
         std::visit(*this, step.blocks[i]);
         if (i == last) showPictures(step.number);
       }
       if (last == step.blocks.size()) showPictures(step.number);
+      for (; folded > 0; --folded) m_out += "</div>\n";
       if (!m_commands.empty()) {
         m_out +=
             "<details class=\"commands\">\n<summary>Show commands</summary>\n" + m_commands + "</details>\n";
@@ -454,13 +469,14 @@ std::string htmlOf(std::string_view markdown) {
 
 namespace {
 
-constexpr double kWidth = 960;   ///< width of the picture, in its own pixels
-constexpr double kBox = 34;      ///< height of a block
-constexpr double kGap = 3;       ///< between blocks
-constexpr double kPartGap = 9;   ///< between sections of the prompt
-constexpr double kLine = 106;    ///< height of one prompt, with its text above and below
-constexpr double kTop = 40;      ///< distance of the blocks from the top of their line
-constexpr double kLetter = 6.6;  ///< approximate width of one character
+constexpr double kWidth = 960;       ///< width of the picture, in its own pixels
+constexpr double kBox = 34;          ///< height of a block
+constexpr double kGap = 3;           ///< between blocks
+constexpr double kPartGap = 9;       ///< between sections of the prompt
+constexpr double kLine = 106;        ///< height of one prompt, with its text above and below
+constexpr double kSkippedLine = 36;  ///< height of the line about prompts without a picture
+constexpr double kTop = 40;          ///< distance of the blocks from the top of their line
+constexpr double kLetter = 6.6;      ///< approximate width of one character
 constexpr std::size_t kMostPrompts = 6;
 
 std::string pixels(double value) {
@@ -481,6 +497,17 @@ const char* classOf(const metrics::TokenAccount& account) {
   if (account.hit > 0) return "hit";
   if (account.relocated > 0) return "relocated";
   return account.again > 0 ? "again" : "computed";
+}
+
+/// ", 28 hit, 8 recomputed, 9 computed": the counts that are not zero.
+std::string countsOf(const metrics::TokenAccount& account) {
+  std::string out;
+  for (const auto& [count, words] :
+       {std::pair(account.hit, " hit"), std::pair(account.relocated, " relocated"),
+        std::pair(account.again, " recomputed"), std::pair(account.computed, " computed")}) {
+    if (count > 0) out += ", " + std::to_string(count) + words;
+  }
+  return out;
 }
 
 /// Returns the run of each token of a segment.
@@ -520,11 +547,25 @@ std::vector<BlockBox> boxesOf(const metrics::RequestFacts& request, std::int32_t
 class PromptPicture {
  public:
   std::string svg(const metrics::RunFacts& run, std::string_view title) {
-    const std::size_t shown = std::min(run.requests.size(), kMostPrompts);
-    const double height = kLine * static_cast<double>(shown) + 6;
+    // The last prompt is that of the query.
+    const std::size_t count = run.requests.size();
+    const std::size_t skipped = count > kMostPrompts ? count - kMostPrompts : 0;
+    const std::size_t shown = count - skipped;
+    const double height = kLine * static_cast<double>(shown) + (skipped > 0 ? kSkippedLine : 0) + 6;
     m_out = "<svg viewBox=\"0 0 " + pixels(kWidth) + " " + pixels(height) + "\" role=\"img\" aria-label=\"" +
             escapedMarkup(title) + "\">\n<title>" + escapedMarkup(title) + "</title>\n";
-    for (std::size_t i = 0; i < shown; ++i) prompt(run, run.requests[i], kLine * static_cast<double>(i));
+    double top = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (skipped > 0 && i == shown - 1) {
+        text(2, top + 14, "caption",
+             counted(skipped, "more subquery", "more subqueries") + " without a picture");
+        top += kSkippedLine;
+        m_subqueries += skipped;
+        i += skipped;
+      }
+      prompt(run, run.requests[i], top);
+      top += kLine;
+    }
     m_out += "</svg>\n";
     return std::move(m_out);
   }
@@ -543,9 +584,7 @@ class PromptPicture {
     metrics::TokenAccount account = request.tokens.prompt(request.segments);
     text(2, top + 14, "caption",
          "prompt of " + (request.node.empty() ? "the query" : "subquery " + std::to_string(++m_subqueries)) +
-             ": " + counted(account.total(), "token") + ", " + std::to_string(account.hit) + " hit, " +
-             std::to_string(account.relocated) + " relocated, " + std::to_string(account.computed) +
-             " computed");
+             ": " + counted(account.total(), "token") + countsOf(account));
     double left = 2;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       const BlockBox& box = boxes[i];

@@ -26,6 +26,8 @@ class TestLessonPage : public QObject {
   void pageNeedsNothingBesideIt();
   void picturesShowEveryToken();
   void picturesCountSubqueries();
+  void theLastPromptIsAlwaysDrawn();
+  void resultsBelowAQuestionAreFolded();
   void picturesOfViews();
   void picturesThatAreTooLarge();
 };
@@ -59,8 +61,17 @@ struct Made {
   LessonFacts facts;
 };
 
+Made made(const std::string& text) {
+  const ReadLesson read = readLesson(text);
+  LessonRunOptions options{.backends = programBackends()};
+  options.machine.device = "cpu";
+  LessonFacts facts = runLesson(read.lesson, LessonFolder({}), options);
+  FilledLesson filled = fill(read.lesson, facts);
+  return {std::move(filled), std::move(facts)};
+}
+
 Made made() {
-  const std::string text =
+  return made(
       "---\ntitle: <b>A</b> title\nminutes: 5\nafter: what one knows\nqueries: example:rag.json\n---\n\n## "
       "1. <i>"
       "\n\nIt has {run 1: prompt tokens} & \x1a *more*.\n\n```do\nopen example:rag.json\nrun\n```\n\n## 2. "
@@ -68,13 +79,7 @@ Made made() {
       "```do\nswap /g/input/cross/1/plus/0 /g/input/cross/1/plus/1\nrun\n```\n\nIt has *{run 1: prompt "
       "tokens}*.\n\n"
       "```question\nHow many?\nnumber: run 2: computed tokens\n```\n\n```holds\nrun 2: cached tokens > "
-      "0\n```\n";
-  const ReadLesson read = readLesson(text);
-  LessonRunOptions options{.backends = programBackends()};
-  options.machine.device = "cpu";
-  LessonFacts facts = runLesson(read.lesson, LessonFolder({}), options);
-  FilledLesson filled = fill(read.lesson, facts);
-  return {std::move(filled), std::move(facts)};
+      "0\n```\n");
 }
 
 }  // namespace
@@ -150,6 +155,38 @@ void TestLessonPage::picturesCountSubqueries() {
   QCOMPARE(svg.count("class=\"caption\""), 3);
   QVERIFY(!svg.contains("/g/"));
   QVERIFY(svg.contains(" 1:") && svg.contains(" 2:") && !svg.contains(" 3:"));
+}
+
+/// The last prompt is that of the query. If there are too many prompts, those before it have no picture.
+void TestLessonPage::theLastPromptIsAlwaysDrawn() {
+  metrics::RunFacts run = made().facts[1];
+  metrics::RequestFacts inner = run.requests.front();
+  inner.node = "/g/input/cross/1/plus/0";
+  run.requests.insert(run.requests.begin(), 8, inner);
+  const QString svg = QString::fromStdString(promptPicture(run, "Run"));
+  // Six prompts, and a line about the others.
+  QCOMPARE(svg.count("class=\"caption\""), 7);
+  QVERIFY(svg.contains(" 5:") && !svg.contains(" 6:"));
+  const qsizetype last = svg.lastIndexOf("class=\"caption\"");
+  QVERIFY(svg.indexOf(" 5:") < last && !svg.mid(last, 60).contains(QRegularExpression(" [0-9]:")));
+}
+
+/// The result of a run answers the question above the run. Metrics that are zero are left out.
+void TestLessonPage::resultsBelowAQuestionAreFolded() {
+  const Made one = made(
+      "---\ntitle: T\nminutes: 5\nafter: `a`\nqueries: example:rag.json\n---\n\n## 1. One\n\nBefore.\n\n"
+      "```question\nHow many?\nnumber: run 1: computed tokens\n```\n\n"
+      "```do\nopen example:rag.json\nrun\n```\n\nAfterwards.\n\n## 2. Two\n\nNext.\n");
+  const QString page = QString::fromStdString(pageOf(one.filled, one.facts));
+  QCOMPARE(page.count("<label class=\"reveal\">"), 1);
+  const qsizetype fold = page.indexOf("<div class=\"rest\">");
+  QVERIFY(page.indexOf("How many?") < fold && fold < page.indexOf("<figure>"));
+  QVERIFY(fold < page.indexOf("Afterwards."));
+  const qsizetype end = page.indexOf("</div>", page.indexOf("Afterwards."));
+  QVERIFY(end > 0 && end < page.indexOf("id=\"step-2\""));
+  QVERIFY(page.contains("<code>a</code>"));
+  QCOMPARE(page.count("<div"), page.count("</div>"));
+  QVERIFY(!page.contains(" 0 hit"));
 }
 
 /// Both themes of a picture are in the page, in the step they belong to, after its last actions.
