@@ -39,7 +39,8 @@ class TestManualWindow : public QObject {
 
  private:
   std::unique_ptr<test::FreshWindow> m_fresh;
-  MainWindow* m_window = nullptr;  ///< its
+  std::unique_ptr<ManualWindow> m_manual;  ///< of everyPageIsShown()
+  MainWindow* m_window = nullptr;          ///< its
 
   void makeMainWindow() {
     m_fresh = std::make_unique<test::FreshWindow>();
@@ -86,8 +87,9 @@ class TestManualWindow : public QObject {
 
   void everyPageIsShown() {
     QFETCH(QString, path);
-    ManualWindow window(kManual);
-    window.show();
+    // A window reads the whole manual, so all pages share one.
+    if (m_manual == nullptr) m_manual = std::make_unique<ManualWindow>(kManual);
+    ManualWindow& window = *m_manual;
     window.openPage(path);
     QCOMPARE(window.page(), path);
     const QTextDocument& document = *browser(window).document();
@@ -103,6 +105,7 @@ class TestManualWindow : public QObject {
   }
 
   void contentsListEveryPage() {
+    m_manual.reset();
     ManualWindow window(kManual);
     auto* contents = window.findChild<QTreeWidget*>();
     QSet<QString> listed;

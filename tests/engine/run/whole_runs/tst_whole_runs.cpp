@@ -30,13 +30,13 @@ namespace {
 /// differs between the two lies in the products, which have tests of their own.
 struct Share {
   std::uint64_t firstSeed = 1;
-  std::int64_t cases = 3000;
-  std::uint64_t casesOfFamily = 250;
+  std::int64_t cases = 2000;
+  std::uint64_t casesOfFamily = 170;
 };
 
 Share suiteShare() {
   if (test::testedArithmetic() == compute::Arithmetic::F32) return {};
-  return {.firstSeed = 100'001, .cases = 1000, .casesOfFamily = 80};
+  return {.firstSeed = 100'001, .cases = 700, .casesOfFamily = 60};
 }
 
 /// Cases of other seeds that once failed: predictions of padding, delimiters and truncation, of pools that
