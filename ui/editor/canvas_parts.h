@@ -119,8 +119,8 @@ class CanvasParts : public QObject {
   void showMinimap();
   /// Moves the minimap to the first corner in which the minimap covers no node.
   void placeMinimap();
-  /// Moves the strip of the current answer to a place at the lower or upper edge where it covers no node. If
-  /// there is none, the strip is at the lower edge.
+  /// Moves the strip of the current answer to a place at an edge where the strip covers no node. If there is
+  /// none, the strip is at the lower edge.
   void placeStrip();
   /// Whether no node is in this area of the canvas.
   bool isFree(const QRect& area) const;

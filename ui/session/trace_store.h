@@ -95,8 +95,8 @@ class TraceStore {
   const std::vector<std::size_t>& runs() const { return indicesOf<trace::RunStarted>(); }
   /// Returns the index of the RunStarted of this run; nothing: the run does not start here.
   std::optional<std::size_t> startOf(RunId run) const;
-  /// Returns the number of events up to the end of this run. If no other run was in progress then, the number
-  /// includes the events until the next run, or until the cache was emptied before the next run. If the end
+  /// Returns the number of events up to the end of this run. If no other run was in progress then, later
+  /// events also count. They end at the next run, or where the cache was emptied before this run. If the end
   /// of the run is not in the trace, returns the number of all events.
   std::size_t endOf(RunId run) const;
   /// Returns the layout of a run, from any place in the trace; nullptr: the exact layout.

@@ -30,9 +30,9 @@ class TestLessonMarks : public LessonWindow {
   void whatIsSpokenOfIsFramed() {
     perform("learn.lesson:0-first-steps.md#2");
     QVERIFY(isIdle());
-    // Three links. One of them is selected as well.
+    // Five links. One of the nodes is selected as well.
     LessonMarks& marks = m_window->lessons().marks();
-    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    QTRY_COMPARE(marks.frames().size(), std::size_t{5});
     const document::Document& document = m_window->workspace().model()->document();
     for (const lesson::Target& target : course().spokenOf()) {
       const std::optional<Selection> part = selectionOf(target, document, nullptr);
@@ -50,7 +50,7 @@ class TestLessonMarks : public LessonWindow {
     QVERIFY(goTo(2));
     QTRY_COMPARE(marks.frames().size(), std::size_t{0});
     QVERIFY(goTo(1));
-    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    QTRY_COMPARE(marks.frames().size(), std::size_t{5});
     perform("learn.leave");
     QTRY_COMPARE(marks.frames().size(), std::size_t{0});
     QVERIFY(!marked->isVisible());
@@ -78,7 +78,7 @@ class TestLessonMarks : public LessonWindow {
     perform("learn.lesson:0-first-steps.md#2");
     QVERIFY(isIdle());
     LessonMarks& marks = m_window->lessons().marks();
-    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    QTRY_COMPARE(marks.frames().size(), std::size_t{5});
     QVERIFY(!marks.arrowEnd());
     QList<LessonText*> texts = reader().findChildren<LessonText*>();
     const auto linked = std::find_if(texts.begin(), texts.end(), [](const LessonText* text) {

@@ -264,7 +264,7 @@ void CompareView::fitColumns() {
   std::array<int, kColumns> widths = wanted;
   const auto excess = [&widths, room] { return std::accumulate(widths.begin(), widths.end(), -room); };
   // A long answer takes room from the names only if the names need much of the room.
-  if (wanted[0] > room / 3) widths[0] = std::max({least[0], room / 3, wanted[0] - std::max(0, excess())});
+  if (wanted[0] > room / 4) widths[0] = std::max({least[0], room / 4, wanted[0] - std::max(0, excess())});
   // The table measures the height of a row without all its margins. So a name that almost fits would be cut
   // instead of wrapped.
   if (widths[0] < wanted[0]) widths[0] = std::max(least[0], std::min(widths[0], wanted[0] - pads));

@@ -32,6 +32,7 @@ constexpr int kTokensWidth = 62;
 constexpr int kStateWidth = 92;
 constexpr int kStoredWidth = 100;
 constexpr int kLeastText = 64;
+constexpr int kTextBesideStored = 120;  // the text is more important than the run that stored the blocks
 constexpr int kLeastBar = 68;
 constexpr std::size_t kMostOpenRows = 400;
 
@@ -205,7 +206,7 @@ void PrefixTreeView::fill() {
 }
 
 int PrefixTreeView::leastWidth(int column) const {
-  constexpr int kBeside = 6 * kSpace;
+  constexpr int kBeside = 5 * kSpace;
   int widest = m_rows->header()->fontMetrics().horizontalAdvance(headers().at(column));
   const QFontMetrics metrics(theme().smallFont());
   for (std::size_t i = 0; i < std::min(m_items.size(), kMostOpenRows); ++i) {
@@ -221,7 +222,7 @@ void PrefixTreeView::fitColumns() {
   if (header->count() < kColumns) return;
   // In a narrow dock, columns get the width that their texts need. If this width is too large, the last
   // column disappears. The tool tip has the whole text, and the run that stored the blocks.
-  const int whole = m_rows->viewport()->width() - kLeastBar;
+  const int whole = m_rows->viewport()->width() - leastWidth(Bar);
   const bool isWide = whole >= kTextWidth + kTokensWidth + kStateWidth + kStoredWidth;
   const auto widthOf = [&](int column, int usual) {
     return isWide ? std::max(usual, leastWidth(column)) : leastWidth(column);
@@ -230,9 +231,9 @@ void PrefixTreeView::fitColumns() {
   const int state = widthOf(State, kStateWidth);
   const int stored = widthOf(StoredBy, kStoredWidth);
   const int room = whole - tokens - state;
-  const bool isStoredShown = room - stored >= kLeastText;
+  const bool isStoredShown = room - stored >= kTextBesideStored;
   m_rows->setColumnHidden(StoredBy, !isStoredShown);
-  const int text = std::clamp(room - (isStoredShown ? stored : 0), kLeastText, kTextWidth);
+  const int text = std::clamp(room - (isStoredShown ? stored : 0), header->sectionSizeHint(Text), kTextWidth);
   for (const auto& [column, width] : {std::pair(Text, text), std::pair(Tokens, tokens),
                                       std::pair(State, state), std::pair(StoredBy, stored)})
     header->resizeSection(column, width);

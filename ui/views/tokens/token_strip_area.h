@@ -24,8 +24,8 @@ namespace spanscope::ui {
 inline constexpr int kStripMargin = 3 * kSpace;
 inline constexpr int kStripTile = 20;   ///< height of a token
 inline constexpr int kStripServed = 6;  ///< height of the line under a tile
-/// A lower area has no room for a name and a line of tokens with its labels.
-inline constexpr int kLowStrip = 72;
+
+inline constexpr int kLowStrip = 72;  ///< a lower area has no room for names and labels
 
 /// The content of a strip.
 enum class StripForm {

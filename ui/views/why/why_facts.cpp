@@ -4,6 +4,7 @@
 #include "engine/trace/miss_reasons.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/views/why/why_context.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
@@ -83,7 +84,8 @@ class FactMaker {
     const trace::BlockLoaded* loaded = loadEvent(*m_context.input.trace, m_facts.load);
     if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock && loaded == nullptr)
       text += tr(", copied from #%1").arg(lookup.block);
-    if (m_context.recomputed > 0) text += tr("; %1 recomputed").arg(m_context.recomputed);
+    if (m_context.recomputed > 0)
+      text += tr("; %1").arg(metricPhrase("tokens-computed-again", QString::number(m_context.recomputed)));
     add(tr("Reused"), text);
     if (loaded == nullptr) return;
     add(tr("Loaded from"), tr("%1, stored with start position %2: %3 bytes in %4 ms")

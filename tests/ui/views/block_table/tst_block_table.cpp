@@ -469,7 +469,7 @@ void TestBlockTable::namesAreWholeInOneSegment() {
   auto* area = view.findChild<ui::BlockTableArea*>();
   QVERIFY(area->hasOverview());
   for (std::size_t document = 1; document <= 12; ++document)
-    QCOMPARE(area->partNames(0).at(document - 1), QStringLiteral("document %1").arg(document));
+    QCOMPARE(area->partNames(0).at(document - 1), QStringLiteral("doc %1").arg(document));
 }
 
 /// The name above a bracket may be short or missing. The tool tip has the whole name.

@@ -116,7 +116,7 @@ class TestLayoutMarks : public QObject {
       const QString tip = tokenTip(m_input, strip, i);
       QCOMPARE(tip.contains(QStringLiteral("Padding: ")), token.part == StripPart::Pad);
       QCOMPARE(tip.contains(QStringLiteral("delimiter: ")), token.part == StripPart::Marker);
-      QCOMPARE(tip.contains(QStringLiteral("Truncated: ")), token.part == StripPart::Cropped);
+      QCOMPARE(tip.contains(QStringLiteral("Cropped: ")), token.part == StripPart::Cropped);
       if (token.part == StripPart::Cropped) {
         QVERIFY(!token.computed && token.block < 0);
       } else {
