@@ -282,7 +282,6 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
           [this](const QString& message) { m_status->setVisible(message.isEmpty()); });
   addWidget(m_status, 1);
   addPermanentWidget(m_hint);
-  m_statusRight->setContentsMargins(2 * kSpace, 0, 0, 0);
   addPermanentWidget(m_statusRight);
   setContentsMargins(8, 0, 8, 0);
   m_countProblems.setSingleShot(true);
@@ -324,6 +323,8 @@ void StatusLine::showRight() {
     else if (text == tr("no problems"))
       text.clear();
   }
+  // Beside the hint, the state needs all the width.
+  m_statusRight->setContentsMargins(m_hint->isHidden() ? 2 * kSpace : 0, 0, 0, 0);
   m_statusRight->setText(text);
 }
 
